@@ -157,6 +157,7 @@ import Testing
     ("strip.onOff.onOff", "9/1/6/0"),
     ("desk v2.0.onOff.onOff", "4/1/6/0"), ("desk v2.0", "4/*/*/*"), ("1/1/levelControl/currentLevel", "1/1/8/0"),
     ("ceiling.*.clusterRevision", "1/*/*/65533"), ("ceiling.onOff.featureMap", "1/1/6/65532"),
+    ("strip.2.onOff.onOff", "9/2/6/0"), ("9.2.onOff.onOff", "9/2/6/0"), ("attic/strip.2", "9/2/*/*"),
     ("kitchen/lamp/1/6/0", "2/1/6/0"), ("1/1/0xFFF1FC00/3", "1/1/4294048768/3"),
   ])
   func reads(_ text: String, expected: String) throws {
@@ -167,7 +168,35 @@ import Testing
     #expect(try path("*.levelControl.currentLevel") == "1/1/8/0 2/1/8/0 3/1/8/0 4/1/8/0 77/1/8/0")
   }
 
+  @Test("a wildcard with numbers skips devices without the cluster") func numbersSkipDevices() throws {
+    #expect(try path("*/1/8/0") == "1/1/8/0 2/1/8/0 3/1/8/0 4/1/8/0 77/1/8/0")
+    #expect(try path("*/*/8/0") == "1/*/8/0 2/*/8/0 3/*/8/0 4/*/8/0 77/*/8/0")
+    #expect(try path("*/2/6/0") == "9/2/6/0" && path("9/1/8/0") == "9/1/8/0")
+    let registry = try Samples.registry()
+    let error = failure { () throws(HomeError) in _ = try registry.paths("*/1/0x300/0") }
+    #expect(error?.code == .notFound && error?.message.contains("has a colorControl cluster") == true)
+  }
+
+  @Test("chooses the first endpoint that has the attribute") func choosesEndpointWithAttribute() throws {
+    var state = Samples.state()
+    for (endpoint, attributes) in [(1, [0x4001]), (2, [0, 0x4001])] as [(EndpointID, [AttributeID])] {
+      let list = ConcreteAttributePath(endpoint, 0x06, GlobalAttribute.attributeList)
+      state.apply(.attribute(9, list, value: attributes.tlv))
+    }
+    let registry = HomeRegistry(state)
+    func endpoints(_ text: String) throws -> [EndpointID?] { try registry.paths(text).map(\.endpoint) }
+    #expect(try endpoints("strip.onOff.onOff") == [2] && endpoints("strip.onOff.onTime") == [1])
+    #expect(try endpoints("strip.onOff.offWaitTime") == [1] && endpoints("strip.1.onOff.onOff") == [1])
+    let condition = try DeviceCondition(parsing: "onOff=true", of: try registry.resolve("strip"))
+    guard case .attribute(let path, _, _, _) = condition.kind else {
+      Issue.record("\(condition)")
+      return
+    }
+    #expect(path.endpoint == 2)
+  }
+
   @Test func resolvesCommandNames() throws {
+    #expect(try path("strip.2.onOff.toggle", .command) == "9/2/6/2")
     #expect(try path("ceiling.onOff.toggle", .command) == "1/1/6/2")
     #expect(try path("1/1/6/1", .command) == "1/1/6/1")
   }

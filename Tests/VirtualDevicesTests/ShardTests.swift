@@ -30,6 +30,24 @@ import Testing
     #expect(large.positions(in: try #require(Shard("2/4"))) == Array(stride(from: 1, to: 10_000, by: 4)))
   }
 
+  @Test("the limit of devices is that of one process") func limitsEachPart() throws {
+    let lamps = (1...2).map { "  - { name: Lamp \($0), type: on/off light, count: 10000 }\n" }.joined()
+    let half = try #require(Shard("1/2"))
+    func load(_ devices: String, _ shard: Shard) throws -> HomeDefinition {
+      try HomeDefinition.load(files: [("home.yaml", "devices:\n" + devices)], for: shard)
+    }
+    func problem(_ body: () throws -> Void) -> String {
+      do { try body() } catch { return "\(error)" }
+      return "none"
+    }
+    let home = try load(lamps, half)
+    #expect(try home.part(half).devices.count == 10_000)
+    #expect(
+      problem { _ = try home.part(.whole) }.contains("found 20000 devices in the part 1/1, expected at most 16384"))
+    #expect(problem { _ = try load(lamps, .whole) }.contains("found 20000 devices in all, expected at most 16384"))
+    #expect(problem { _ = try load(lamps + lamps, half) }.contains("expected at most 32768"))
+  }
+
   private let connected = """
       - { name: Lamp, room: Hall, type: on/off light, count: 3 }
       - { name: Thermostat, room: Hall, type: thermostat }

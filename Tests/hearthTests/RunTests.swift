@@ -97,6 +97,13 @@ import Testing
     }
     #expect(try await hearth("run", path, "--mdns", "pigeons").status == 2)
     #expect(try await hearth("run", hearth.state + "/none.yaml").status == 3)
+    for (option, file) in [("--ready-file", "/nonexistent/ready"), ("--app-pipe", "/nonexistent/pipe")] {
+      for check in [["--check"], []] {
+        let refused = try await hearth.run(["run", path, option, file] + check)
+        #expect(
+          refused.status == 2 && refused.errors.contains("\(file) can't be written: no such directory"), "\(refused)")
+      }
+    }
   }
 
   @Test func reportsUnusableStateDirectory() async throws {

@@ -108,6 +108,24 @@ import Testing
     #expect(try await hearth("sim", "get", "fan.onOff.onOff").status == 3)
   }
 
+  @Test(.timeLimit(.minutes(10))) func latchesOnlyLatchingSwitches() async throws {
+    let hearth = Hearth()
+    _ = try await Fleet(
+      hearth,
+      definition: """
+        devices:
+          - { name: Control, type: control bridge }
+          - { name: Knob, type: generic switch, switch: latching }
+          - { name: Fridge, type: refrigerator }
+
+        """)
+    let refused = try await hearth("sim", "press", "Control", "latch", "--position", "1")
+    #expect(refused.status == 8 && refused.errors.contains("has no latch"), "\(refused)")
+    #expect(try await hearth("sim", "press", "Knob", "latch", "--position", "1").status == 0)
+    #expect(try await hearth("sim", "get", "knob.1.switch.currentPosition").output == "1\n")
+    #expect(try await hearth("sim", "set", "fridge.3.door=open").status == 0)
+  }
+
   @Test(.timeLimit(.minutes(10)), arguments: [["ps"], ["set", "lamp.onOff.onOff=true"], ["net", "lamp", "--heal"]])
   func failsWithoutRunningDevices(_ arguments: [String]) async throws {
     let hearth = Hearth()
@@ -132,6 +150,7 @@ import Testing
     let hearth = Hearth()
     let lines = try await hearth("types").output.split(separator: "\n")
     #expect(lines.first?.split(separator: " ").prefix(3) == ["TYPE", "ID", "CLUSTERS"])
+    #expect(lines.contains { $0.hasPrefix("metering plug ") && $0.contains("ElectricalPowerMeasurement") }, "\(lines)")
     #expect(lines.contains { $0.hasPrefix("dimmable light ") && $0.contains("LevelControl") }, "\(lines)")
     let json = try await hearth("types", "--json").output
     #expect(

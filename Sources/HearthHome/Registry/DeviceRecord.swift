@@ -7,6 +7,8 @@ package struct DeviceRecord: Hashable, Sendable {
   package var room: String?
   /// The name for messages, with the room if another device of the home has the same name.
   package var label: String
+  /// The attributes of clusters that several endpoints of a source serve. Empty where nothing depends on the endpoint.
+  private var attributes: [SourceID: [ClusterPath: [AttributeID]]] = [:]
 
   /// Creates a record with the active source.
   /// - Returns: nil for a device without a source.
@@ -48,9 +50,29 @@ package struct DeviceRecord: Hashable, Sendable {
   /// The application endpoints: all but the root.
   package var applicationEndpoints: [DeviceEndpoint] { endpoints.filter { $0.id != .root } }
 
-  /// Returns the endpoint for commands of a cluster if none was named: the first that has it, with the root last.
-  package func endpoint(serving cluster: ClusterID) -> EndpointID? {
-    (applicationEndpoints + endpoints.filter { $0.id == .root }).first { $0.servers.contains(cluster) }?.id
+  /// Returns the endpoint for a cluster if none was named: the first that has it, with the root last.
+  /// - Parameter attribute: an attribute that the endpoint has to have, if any has it.
+  package func endpoint(serving cluster: ClusterID, having attribute: AttributeID? = nil) -> EndpointID? {
+    let serving = (applicationEndpoints + endpoints.filter { $0.id == .root }).lazy
+      .filter { $0.servers.contains(cluster) }.map(\.id)
+    guard let attribute, let known = attributes[source.id] else { return serving.first }
+    return serving.first { known[ClusterPath($0, cluster)]?.contains(attribute) == true } ?? serving.first
+  }
+
+  /// Returns the record with the attributes of its endpoints.
+  func with(_ state: HomeState) -> DeviceRecord {
+    var copy = self
+    for source in entry.sources where source.endpoints.count > 2 {
+      let counts = Dictionary(source.endpoints.flatMap(\.servers).map { ($0, 1) }, uniquingKeysWith: +)
+      for endpoint in source.endpoints {
+        for cluster in endpoint.servers where counts[cluster, default: 0] > 1 {
+          let list = ConcreteAttributePath(endpoint.id, cluster, GlobalAttribute.attributeList)
+          guard let value = state.value(source.id.node, list) else { continue }
+          copy.attributes[source.id, default: [:]][ClusterPath(endpoint.id, cluster)] = try? [AttributeID](tlv: value)
+        }
+      }
+    }
+    return copy
   }
 }
 

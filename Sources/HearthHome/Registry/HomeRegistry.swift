@@ -11,7 +11,7 @@ package struct HomeRegistry: Hashable, Sendable {
 
   package init(_ state: HomeState = HomeState()) {
     var records: [DeviceRecord] = state.orderedDevices.compactMap { entry in
-      DeviceRecord(entry, room: entry.roomID.flatMap { state.room($0)?.name })
+      DeviceRecord(entry, room: entry.roomID.flatMap { state.room($0)?.name })?.with(state)
     }
     let counts = Dictionary(records.map { ($0.name.lowercased(), 1) }, uniquingKeysWith: +)
     for index in records.indices where counts[records[index].name.lowercased(), default: 0] > 1 {

@@ -8,10 +8,12 @@ package struct Target: Hashable, Sendable {
     self.endpoint = endpoint
   }
 
-  /// Returns the endpoint to use for a cluster.
+  /// Returns the endpoint to use for a cluster, or for an attribute of it.
   /// - Throws: `notFound` if the device has no such cluster.
-  package func endpoint(serving cluster: ClusterID) throws(HomeError) -> EndpointID {
-    guard let found = endpoint ?? device.endpoint(serving: cluster) else {
+  package func endpoint(
+    serving cluster: ClusterID, having attribute: AttributeID? = nil
+  ) throws(HomeError) -> EndpointID {
+    guard let found = endpoint ?? device.endpoint(serving: cluster, having: attribute) else {
       throw HomeError(
         .notFound, "no \(ElementNames.cluster(cluster)) cluster; `hearth describe` lists the clusters",
         device: device.name)

@@ -29,7 +29,8 @@ extension HomeRegistry {
   /// Parses a path: `kitchen/lamp.levelControl.currentLevel`, or by numbers `5/1/8/0`. `*` is a wildcard; numbers,
   /// decimal or with `0x`, and names can be mixed. A target alone means all of its attributes.
   ///
-  /// Without an endpoint, the path is for the first endpoint that has the cluster.
+  /// An endpoint may follow the device: `lamp.2.onOff.onOff`. Without one, the path is for the first endpoint that has
+  /// the attribute or the cluster.
   /// - Returns: a path for each device of the target; for a bridged device, one for each of its endpoints if none is
   ///   named.
   package func paths(_ text: String, _ kind: ElementKind = .attribute) throws(HomeError) -> [ElementPath] {
@@ -65,15 +66,16 @@ extension HomeRegistry {
     let cluster = try cluster(parts[0])
     let element = try element(parts[1], of: cluster, .attribute)
     return try withEndpoint(
-      ElementPath(target: target, endpoint: target.endpoint, cluster: cluster, element: element))
+      ElementPath(target: target, endpoint: target.endpoint, cluster: cluster, element: element), .attribute)
   }
 
-  /// Returns the path with the first endpoint that has its cluster, if it has no endpoint.
-  private static func withEndpoint(_ path: ElementPath) throws(HomeError) -> ElementPath {
+  /// Returns the path with the first endpoint that has its attribute or cluster, if it has no endpoint.
+  private static func withEndpoint(_ path: ElementPath, _ kind: ElementKind) throws(HomeError) -> ElementPath {
     guard path.endpoint == nil, let cluster = path.cluster, !path.target.device.endpoints.isEmpty else { return path }
     var path = path
     path.target.device = path.target.device.serving(cluster)
-    path.endpoint = try path.target.endpoint(serving: cluster)
+    let attribute = kind == .attribute ? path.element.map { AttributeID($0) } : nil
+    path.endpoint = try path.target.endpoint(serving: cluster, having: attribute)
     return path
   }
 
@@ -104,9 +106,10 @@ extension HomeRegistry {
     for target in selection.targets {
       var path = ElementPath(
         target: target, endpoint: endpointID ?? target.endpoint, cluster: clusterID, element: elementID)
+      if endpoint != nil, selection.isSeveral, !path.target.mayServe(path.cluster, on: endpointID) { continue }
       if endpoint == nil {
         do throws(HomeError) {
-          path = try Self.withEndpoint(path)
+          path = try Self.withEndpoint(path, kind)
         } catch {
           // Only a named device must have the cluster.
           if selection.isSeveral { continue }
@@ -167,5 +170,14 @@ extension HomeRegistry {
 
   package static func number(_ text: String) -> UInt32? {
     text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
+  }
+}
+
+extension Target {
+  /// Returns whether a device may serve a cluster: false if its endpoints are known and lack it.
+  /// - Parameter endpoint: the endpoint; nil: any.
+  fileprivate func mayServe(_ cluster: ClusterID?, on endpoint: EndpointID?) -> Bool {
+    guard let cluster, !device.endpoints.isEmpty else { return true }
+    return device.endpoints.contains { $0.servers.contains(cluster) && (endpoint == nil || $0.id == endpoint) }
   }
 }

@@ -2,15 +2,13 @@ package import HearthHome
 
 extension HomeRegistry {
   /// Resolves a text to a device with its active source, or with the named one: `room/name`, an unambiguous name, a
-  /// node id, `NODE/ENDPOINT`, or an unambiguous beginning of a name. An endpoint may follow a name: `kitchen/lamp/2`.
+  /// node id, `NODE/ENDPOINT`, or an unambiguous beginning of a name. An endpoint may follow a name: `kitchen/lamp/2` or
+  /// `kitchen/lamp.2`.
   ///
   /// - Throws: `notFound` with similar names; `ambiguousTarget` with all matches; `badArguments` for an empty text.
   package func resolve(_ text: String) throws(HomeError) -> Target {
     if let device = try exact(text) { return Target(device) }
-    // The part after the last slash may be an endpoint.
-    if let slash = text.lastIndex(of: "/"), let number = UInt16(text[text.index(after: slash)...]),
-      let found = try exact(String(text[..<slash]))
-    {
+    if let (name, number) = DottedPath.endpoint(of: text, separators: "./"), let found = try exact(name) {
       let endpoint = EndpointID(number)
       // An endpoint of a bridge may belong to a bridged device.
       let device = part(endpoint, of: found)

@@ -81,35 +81,48 @@ struct DeviceNames: Sendable {
     return NearestName.suggestions(for: name, in: names)
   }
 
+  func isDevice(_ name: String) -> Bool {
+    if case .success = find(name) { true } else { false }
+  }
+
+  // MARK: Elements of devices
+
+  /// An attribute, event or command of a device, by its name.
+  struct Element {
+    var device: DeviceDefinition
+    /// The number of the endpoint within the device; nil for any.
+    var endpoint: UInt16?
+    /// The name of the cluster; nil for any of the application.
+    var cluster: String?
+    var name: String
+
+    /// The path without the device.
+    var text: String {
+      [endpoint.map { "\($0)" }, cluster, name].compactMap(\.self).joined(separator: ".")
+    }
+  }
+
   /// Returns the attributes of a device with this name.
-  func attributes(of device: DeviceDefinition, cluster: String?, _ name: String) -> [AttributePlace] {
-    clusters(of: device, named: cluster)
-      .compactMap {
-        cluster in
-        cluster.attribute(named: name).map { info in
-          var place = AttributePlace(cluster.id, info.id)
-          if cluster.id == LevelControl.id { place.levels = device.levels }
-          return place
-        }
-      }
+  func attributes(of element: Element) -> [AttributePlace] {
+    all(element) { cluster -> [AttributePlace] in
+      guard let info = cluster.attribute(named: element.name) else { return [] }
+      var place = AttributePlace(cluster.id, info.id, on: element.endpoint)
+      if cluster.id == LevelControl.id { place.levels = element.device.levels }
+      return [place]
+    }
   }
 
   /// Returns the events of a device with this name.
-  func events(of device: DeviceDefinition, cluster: String?, _ name: String) -> [(cluster: ClusterID, event: EventInfo)]
-  {
-    clusters(of: device, named: cluster).flatMap {
-      cluster in
-      cluster.events.filter { NormalizedName($0.name) == NormalizedName(name) }.map { (cluster.id, $0) }
+  func events(of element: Element) -> [(cluster: ClusterID, event: EventInfo)] {
+    all(element) { cluster in
+      cluster.events.filter { NormalizedName($0.name) == NormalizedName(element.name) }.map { (cluster.id, $0) }
     }
   }
 
   /// Returns the commands of a device with this name.
-  func commands(
-    of device: DeviceDefinition, cluster: String?, _ name: String
-  ) -> [(cluster: ClusterID, command: CommandInfo)] {
-    clusters(of: device, named: cluster).flatMap {
-      cluster in
-      cluster.commands.filter { NormalizedName($0.name) == NormalizedName(name) }.map { (cluster.id, $0) }
+  func commands(of element: Element) -> [(cluster: ClusterID, command: CommandInfo)] {
+    all(element) { cluster in
+      cluster.commands.filter { NormalizedName($0.name) == NormalizedName(element.name) }.map { (cluster.id, $0) }
     }
   }
 
@@ -126,20 +139,61 @@ struct DeviceNames: Sendable {
   }
 
   /// The clusters of the root that have to be named, because attributes of the application have the same names.
-  private static let rootClusters: [any Cluster.Type] = [BasicInformation.self, OtaSoftwareUpdateRequestor.self]
+  private static let rootClusters: [any Cluster.Type] = [
+    AccessControl.self, BasicInformation.self, GeneralCommissioning.self, NetworkCommissioning.self,
+    GeneralDiagnostics.self, AdministratorCommissioning.self, OperationalCredentials.self, GroupKeyManagement.self,
+    LocalizationConfiguration.self, TimeFormatLocalization.self, UnitLocalization.self, EthernetNetworkDiagnostics.self,
+    TimeSynchronization.self, OtaSoftwareUpdateRequestor.self,
+  ]
 
-  /// Returns the clusters of a device with this name; nil for all of the application.
-  private func clusters(of device: DeviceDefinition, named name: String?) -> [any Cluster.Type] {
-    guard let name else { return clusters(of: device) }
-    let root = bridges[device.path] == nil ? Self.rootClusters : []
-    return (clusters(of: device) + root).filter { NormalizedName($0.name) == NormalizedName(name) }
+  /// The numbers of a device's endpoints.
+  func endpoints(of device: DeviceDefinition) -> [UInt16] {
+    Array(0...UInt16(clamping: SimulatedDevice.clusters(of: device).count))
   }
 
+  /// Returns the elements of the clusters that a path means. Those of the first application endpoint hide others of the
+  /// same name unless the cluster or the endpoint is named.
+  private func all<Found>(_ element: Element, _ find: (any Cluster.Type) -> [Found]) -> [Found] {
+    let device = element.device
+    let units = SimulatedDevice.clusters(of: device)
+    let first = units.first ?? []
+    let (plain, named) = nodeClusters(of: device)
+    let all = units.flatMap(\.self) + plain
+    let scopes: [[any Cluster.Type]]
+    switch element.endpoint {
+    case nil: scopes = element.cluster == nil ? [first, all] : [all + named]
+    case 0?: scopes = [plain + named + first.filter { bridges[device.path] != nil || $0.id == Descriptor.id }]
+    case let number?: scopes = units.indices.contains(Int(number) - 1) ? [units[Int(number) - 1]] : []
+    }
+    for scope in scopes {
+      let found = Self.unique(scope).filter { cluster in
+        element.cluster.map { NormalizedName(cluster.name) == NormalizedName($0) } ?? true
+      }.flatMap(find)
+      if !found.isEmpty { return found }
+    }
+    return []
+  }
+
+  /// Returns the clusters of all application endpoints, and those of the node that need not be named.
   private func clusters(of device: DeviceDefinition) -> [any Cluster.Type] {
-    let names = SimulatedDevice.clusterNames(of: device.kind)
-    return names.compactMap { name in ClusterCatalogue.standard.first { $0.name == name } }
-      + device.makers.compactMap { ClusterCatalogue.cluster($0.cluster.id) }
-      + (device.sleep == nil ? [] : [IcdManagement.self])
+    Self.unique(SimulatedDevice.clusters(of: device).flatMap(\.self) + nodeClusters(of: device).plain)
+  }
+
+  /// Returns the clusters of a device's node, without and with those that have to be named.
+  private func nodeClusters(of device: DeviceDefinition) -> (plain: [any Cluster.Type], named: [any Cluster.Type]) {
+    let power: [any Cluster.Type] = SimulatedDevice.hasBattery(device) ? [PowerSource.self] : []
+    guard let whole = bridges[device.path] else {
+      return (power + (device.sleep == nil ? [] : [IcdManagement.self]), Self.rootClusters)
+    }
+    // The node of a part is that of the whole device.
+    let isPart = devices.contains { $0.path == whole && $0.kind != .bridge }
+    if isPart { return ([], []) }
+    return (power, [BridgedDeviceBasicInformation.self])
+  }
+
+  private static func unique(_ clusters: [any Cluster.Type]) -> [any Cluster.Type] {
+    var seen: Set<ClusterID> = []
+    return clusters.filter { seen.insert($0.id).inserted }
   }
 }
 

@@ -81,7 +81,7 @@ public struct ScenarioStep: Sendable {
     /// Changes an attribute at the device itself.
     case set(device: String, AttributePlace, value: [UInt8])
     /// Moves a part of the device that no attribute describes, such as a door.
-    case part(device: String, name: String, state: String)
+    case part(device: String, name: String, on: UInt16?, state: String)
     /// Presses a button of a switch.
     case press(device: String, Press, button: Int)
     /// Succeeds when all claims hold at the same time, within the duration.
@@ -185,8 +185,8 @@ public enum HomeCommand: Hashable, Sendable {
   case share(String, for: Duration)
   /// Writes an attribute; the value is one TLV element.
   case write(String, AttributePlace, value: [UInt8])
-  /// Invokes a command; the fields are a TLV structure.
-  case invoke(String, ClusterID, CommandID, fields: [UInt8], isTimed: Bool)
+  /// Invokes a command; the fields are a TLV structure. The endpoint is numbered within the device.
+  case invoke(String, ClusterID, CommandID, on: UInt16?, fields: [UInt8], isTimed: Bool)
   /// Changes or controls a group.
   case group(GroupAction)
   /// Changes the rooms.
@@ -261,14 +261,19 @@ public enum HomeCommand: Hashable, Sendable {
   }
 }
 
-/// An attribute of a device, independent of the endpoint.
+/// An attribute of a device.
 public struct AttributePlace: Hashable, Sendable {
   public var cluster: ClusterID
   public var attribute: AttributeID
+  /// The endpoint, numbered within the device from 1, with 0 for that of the node; nil for the first one that has the
+  /// attribute.
+  public var endpoint: UInt16?
   /// The levels that the device has, by its definition.
   package var levels = LevelRange.standard
 
-  public init(_ cluster: ClusterID, _ attribute: AttributeID) { (self.cluster, self.attribute) = (cluster, attribute) }
+  public init(_ cluster: ClusterID, _ attribute: AttributeID, on endpoint: UInt16? = nil) {
+    (self.cluster, self.attribute, self.endpoint) = (cluster, attribute, endpoint)
+  }
 }
 
 /// A condition that a scenario expects.
@@ -298,6 +303,8 @@ public struct Claim: Sendable {
     public var fields: [UInt8: [UInt8]] = [:]
     /// The index of the endpoint among those with the cluster, from 0; nil for any.
     public var button: Int?
+    /// The endpoint, numbered within the device; nil for any.
+    public var endpoint: UInt16?
   }
 
   /// A comparison with a number.

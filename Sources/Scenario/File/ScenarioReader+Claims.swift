@@ -103,25 +103,18 @@ extension ScenarioReader {
   /// Parses an event claim: `event bell.switch.longPress: true`, or
   /// `event remote.switch.multiPressComplete: { button: On, totalNumberOfPressesCounted: 2 }`.
   private mutating func event(_ path: String, _ key: Node, _ value: Node) -> Claim.Subject? {
-    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    for count in [2, 1] where parts.count > count {
-      guard case .success(let device) = names.find(parts.dropLast(count).joined(separator: ".")) else { continue }
-      let wanted = Array(parts.suffix(count))
-      let found = names.events(of: device, cluster: count == 2 ? wanted[0] : nil, wanted[count - 1])
-      guard let (cluster, info) = found.first, found.count == 1 else {
-        report(
-          at: document.mark(of: key), found: "event “\(wanted.joined(separator: "."))”",
-          expected: found.isEmpty
-            ? "an event of a \(device.kind.name)" : "also its cluster: more than one has such an event",
-          suggestions: NearestName.suggestions(for: wanted[count - 1], in: names.eventNames(of: device)))
-        return nil
-      }
-      var condition = Claim.EventCondition(cluster: cluster, event: info.id)
-      guard readFields(value, of: info, device, into: &condition) else { return nil }
-      return .event(device: device.path, condition)
+    guard let element = element(path, key) else { return nil }
+    let found = names.events(of: element)
+    guard let (cluster, info) = found.first, found.count == 1 else {
+      report(
+        element, "event", key, others: found.isEmpty ? nil : "has such an event",
+        suggestions: names.eventNames(of: element.device))
+      return nil
     }
-    _ = device(parts.first ?? "", key)
-    return nil
+    var condition = Claim.EventCondition(cluster: cluster, event: info.id)
+    condition.endpoint = element.endpoint
+    guard readFields(value, of: info, element.device, into: &condition) else { return nil }
+    return .event(device: element.device.path, condition)
   }
 
   private mutating func readFields(
@@ -218,35 +211,68 @@ extension ScenarioReader {
     attribute(node.scalar?.string ?? "", node)
   }
 
-  /// Parses `lamp.onOff`, or `lamp.onOff.onOff` if the cluster is needed; names of devices may contain dots.
+  /// Parses `lamp.onOff`, or `lamp.onOff.onOff` if the cluster is needed.
   mutating func attribute(_ path: String, _ node: Node) -> (device: String, AttributePlace)? {
-    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    for count in [2, 1] where parts.count > count {
-      let name = parts.dropLast(count).joined(separator: ".")
-      guard case .success(let device) = names.find(name) else { continue }
-      let wanted = Array(parts.suffix(count))
-      let places = names.attributes(of: device, cluster: count == 2 ? wanted[0] : nil, wanted[count - 1])
-      if let place = places.first, places.count == 1 { return (device.path, place) }
-      report(
-        at: document.mark(of: node), found: "attribute “\(wanted.joined(separator: "."))”",
-        expected: places.isEmpty
-          ? "an attribute of a \(device.kind.name), or connectivity or locality"
-          : "also its cluster: more than one has such an attribute",
-        suggestions: NearestName.suggestions(for: wanted[count - 1], in: names.attributeNames(of: device)))
-      return nil
-    }
-    _ = device(parts.first ?? "", node)
+    guard let element = element(path, node) else { return nil }
+    let places = names.attributes(of: element)
+    if let place = places.first, places.count == 1 { return (element.device.path, place) }
+    report(
+      element, "attribute", node, others: places.isEmpty ? nil : "has such an attribute",
+      or: ", or connectivity or locality", suggestions: names.attributeNames(of: element.device))
     return nil
   }
 
-  /// Parses `dishwasher.door`; nil if the device has no such part.
-  func part(_ node: Node) -> (device: String, part: (name: String, states: [String]))? {
-    let parts = (node.scalar?.string ?? "").split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count > 1, let wanted = parts.last,
-      case .success(let device) = names.find(parts.dropLast().joined(separator: ".")),
-      let part = SimulatedDevice.parts(of: device).first(where: { NormalizedName($0.name) == NormalizedName(wanted) })
+  /// Splits `lamp.onOff`, `lamp.onOff.onOff` or with an endpoint `lamp.2.onOff.onOff`, and reports an unknown device.
+  mutating func element(_ path: String, _ node: Node) -> DeviceNames.Element? {
+    for count in [2, 1] {
+      guard let parts = DottedPath(path, names: count, isDevice: { names.isDevice($0) }),
+        let name = parts.names.last, count == 1 || parts.names.first.flatMap({ UInt16($0) }) == nil,
+        case .success(let device) = names.find(parts.device)
+      else { continue }
+      return DeviceNames.Element(
+        device: device, endpoint: parts.endpoint, cluster: count == 2 ? parts.names.first : nil, name: name)
+    }
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let name = parts.dropLast(parts.count > 2 ? 2 : 1).joined(separator: ".")
+    // A device without an element, or with too many parts.
+    guard let first = parts.first, names.isDevice(first) else {
+      _ = device(parts.first ?? "", node)
+      return nil
+    }
+    report(
+      at: document.mark(of: node), found: parts.count == 1 ? "“\(path)”" : "device “\(name)”",
+      expected: "a path such as \(first).onOff, \(first).onOff.onOff or \(first).2.onOff.onOff")
+    return nil
+  }
+
+  /// Reports an element that the device does not have, or that several of its clusters have.
+  mutating func report(
+    _ element: DeviceNames.Element, _ what: String, _ node: Node, others: String?, or more: String = "",
+    suggestions: [String]
+  ) {
+    let article = what == "command" ? "a" : "an"
+    var expected = "\(article) \(what) of a \(element.device.kind.name)\(more)"
+    let endpoints = names.endpoints(of: element.device)
+    if let others {
+      expected = "also its cluster: more than one \(others)"
+    } else if let number = element.endpoint, !endpoints.contains(number) {
+      expected = "one of its endpoints: \(endpoints.map { "\($0)" }.joined(separator: ", "))"
+    }
+    report(
+      at: document.mark(of: node), found: "\(what) “\(element.text)”", expected: expected,
+      suggestions: NearestName.suggestions(for: element.name, in: suggestions))
+  }
+
+  /// Parses `dishwasher.door` or `refrigerator.3.door`; nil if the device has no such part.
+  func part(_ node: Node) -> (device: String, endpoint: UInt16?, part: (name: String, states: [String]))? {
+    guard
+      let path = DottedPath(node.scalar?.string ?? "", names: 1, isDevice: { names.isDevice($0) }),
+      let wanted = path.names.last, case .success(let device) = names.find(path.device),
+      let part = SimulatedDevice.parts(of: device, on: path.endpoint).first(where: {
+        NormalizedName($0.name) == NormalizedName(wanted)
+      })
     else { return nil }
-    return (device.path, part)
+    return (device.path, path.endpoint, part)
   }
 
   /// Encodes the value of an attribute; an explicit YAML null is Matter's null.

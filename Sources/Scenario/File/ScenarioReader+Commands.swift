@@ -102,32 +102,24 @@ extension ScenarioReader {
   /// Parses `invoke lamp.identify.identify identifyTime=5`; the cluster is optional if the command's name is unique.
   private mutating func invocation(_ words: Words, _ node: Node) -> HomeCommand? {
     let end = words.firstIndex { $0.contains("=") || $0.hasPrefix("{") } ?? words.endIndex
-    let parts = words[..<end].joined(separator: " ").split(separator: ".").map(String.init)
-    for count in [2, 1] where parts.count > count {
-      guard case .success(let device) = names.find(parts.dropLast(count).joined(separator: ".")) else { continue }
-      let wanted = parts[parts.count - 1]
-      let found = names.commands(of: device, cluster: count == 2 ? parts[parts.count - 2] : nil, wanted)
-      guard let place = found.first, found.count == 1 else {
-        report(
-          at: document.mark(of: node), found: "command “\(parts.suffix(count).joined(separator: "."))”",
-          expected: found.isEmpty
-            ? "a command of a \(device.kind.name)" : "also its cluster: more than one has such a command",
-          suggestions: NearestName.suggestions(for: wanted, in: names.commandNames(of: device)))
-        return nil
-      }
-      do throws(HomeError) {
-        let fields = try CommandFields.encode(
-          Array(words[end...]), place.command, of: place.cluster, levels: device.levels)
-        return .invoke(
-          device.path, place.cluster, place.command.id, fields: fields,
-          isTimed: place.command.quality.contains(.timed))
-      } catch {
-        report(node, expected: error.message)
-        return nil
-      }
+    guard let element = element(words[..<end].joined(separator: " "), node) else { return nil }
+    let found = names.commands(of: element)
+    guard let place = found.first, found.count == 1 else {
+      report(
+        element, "command", node, others: found.isEmpty ? nil : "has such a command",
+        suggestions: names.commandNames(of: element.device))
+      return nil
     }
-    _ = device(parts.first ?? "", node)
-    return nil
+    do throws(HomeError) {
+      let fields = try CommandFields.encode(
+        Array(words[end...]), place.command, of: place.cluster, levels: element.device.levels)
+      return .invoke(
+        element.device.path, place.cluster, place.command.id, on: element.endpoint, fields: fields,
+        isTimed: place.command.quality.contains(.timed))
+    } catch {
+      report(node, expected: error.message)
+      return nil
+    }
   }
 
   private mutating func group(_ verb: String, _ words: Words, _ node: Node) -> HomeCommand.GroupAction? {

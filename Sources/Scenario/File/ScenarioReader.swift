@@ -214,9 +214,9 @@ struct ScenarioReader {
       }
       return press(device, value)
     case "set":
-      if let (device, part) = part(nameNode) {
+      if let (device, endpoint, part) = part(nameNode) {
         let state = part.states.isEmpty ? scalar(value) : one(of: part.states, value)
-        return state.map { .part(device: device, name: part.name, state: $0) }
+        return state.map { .part(device: device, name: part.name, on: endpoint, state: $0) }
       }
       guard let (device, place) = attribute(nameNode), let encoded = encoded(value, place) else { return nil }
       return .set(device: device, place, value: encoded)

@@ -222,10 +222,10 @@ actor RealHome: Stage {
       heldSubscriptions.append(try await addCompetingController().subscribe(to: device, of: home, count: count))
     case .set(let device, let place, let value):
       try await with(device) { found, at in
-        try found.set(place.cluster, place.attribute, value, on: at.endpoints(nil))
+        try found.set(place.cluster, place.attribute, value, on: at.endpoints(place.endpoint))
       }
-    case .part(let device, let name, let state):
-      try await with(device) { found, at in try found.move(part: name, to: state, on: at.endpoints(nil)) }
+    case .part(let device, let name, let endpoint, let state):
+      try await with(device) { found, at in try found.move(part: name, to: state, on: at.endpoints(endpoint)) }
     case .press(let device, let press, let button):
       try await with(device) { found, at in
         // The file was validated with the same definition.
@@ -289,7 +289,7 @@ actor RealHome: Stage {
 
   func value(of place: AttributePlace, in device: String) async -> [UInt8]? {
     try? await with(device) { found, at in
-      try found.find(place.cluster, place.attribute, on: at.endpoints(nil)).value
+      try found.find(place.cluster, place.attribute, on: at.endpoints(place.endpoint)).value
     }
   }
 

@@ -45,8 +45,14 @@ final class EventLog: Sendable {
 
 extension HomeView {
   /// Returns whether a matching event was received, and otherwise the last one of the same kind.
-  func check(_ condition: Claim.EventCondition, of source: DeviceSource) -> DeviceCondition.Finding {
+  func check(
+    _ condition: Claim.EventCondition, of source: DeviceSource, _ device: String
+  ) -> DeviceCondition.Finding {
     var endpoints = source.endpoints.filter { $0.servers.contains(condition.cluster) }.map(\.id)
+    if let number = condition.endpoint {
+      let named = identities.endpoint(number, of: device, source)
+      endpoints.removeAll { $0 != named }
+    }
     if let button = condition.button { endpoints = endpoints.indices.contains(button) ? [endpoints[button]] : [] }
     let same = events.filter {
       $0.node == source.id.node && endpoints.contains($0.event.path.endpoint)

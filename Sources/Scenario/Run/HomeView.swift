@@ -25,7 +25,7 @@ struct HomeView: Sendable {
       return check(kind, device, claim)
     case .attribute(let device, let place, let value, let hasUnit):
       let source = find(device)?.source.map { identities.source($0, of: device) }
-      let endpoint = source?.endpoints.first { $0.servers.contains(place.cluster) }?.id
+      let endpoint = source.flatMap { servingEndpoint(place, $0, device) }
       let kind = source.flatMap { source in
         endpoint.map {
           DeviceCondition.Kind.attribute(
@@ -36,7 +36,7 @@ struct HomeView: Sendable {
     case .event(let device, let condition):
       guard let found = find(device) else { return .init(false, "no device of the home") }
       guard let source = found.source else { return .init(false, "not known") }
-      return check(condition, of: identities.source(source, of: device))
+      return check(condition, of: identities.source(source, of: device), device)
     case .actual, .messages: return .init(false, "nothing that the home knows")
     }
   }
@@ -45,6 +45,15 @@ struct HomeView: Sendable {
     guard let kind else { return .init(false, "not known") }
     guard let found = find(device) else { return .init(false, "no device of the home") }
     return DeviceCondition(kind, "", is: "").check(found, state)
+  }
+
+  /// Returns the endpoint of an attribute: the named one, else the first one with the attribute or with its cluster.
+  private func servingEndpoint(_ place: AttributePlace, _ source: DeviceSource, _ device: String) -> EndpointID? {
+    if let number = place.endpoint { return identities.endpoint(number, of: device, source) }
+    let serving = source.endpoints.map(\.id).filter { source.endpoint($0)?.servers.contains(place.cluster) == true }
+    return serving.first {
+      state.value(source.id.node, ConcreteAttributePath($0, place.cluster, place.attribute)) != nil
+    } ?? serving.first
   }
 
   /// Finds a device by its unique ID, as the home may have renamed it.
@@ -134,9 +143,10 @@ struct HomeView: Sendable {
 }
 
 extension AttributePlace {
-  /// `onOff.onOff`.
+  /// `onOff.onOff`, or with an endpoint `2.onOff.onOff`.
   var name: String {
-    "\(ElementNames.cluster(cluster)).\(ElementNames.attribute(attribute, of: cluster))"
+    (endpoint.map { "\($0)." } ?? "")
+      + "\(ElementNames.cluster(cluster)).\(ElementNames.attribute(attribute, of: cluster))"
   }
 
   /// The path for lookups that don't depend on the endpoint.

@@ -31,13 +31,13 @@ extension ScenarioRunner {
     case .share(let device, let time): _ = try await home.share(try await target(device, home).device, for: time)
     case .write(let device, let place, let value):
       let target = try await target(device, home)
-      let endpoint = try Self.endpoint(of: target, serving: place.cluster)
+      let endpoint = try endpoint(place.endpoint, of: target, device, serving: place.cluster, place.attribute)
       let path = AttributePath(ConcreteAttributePath(endpoint, place.cluster, place.attribute))
       try await home.write(target.device, [AttributeWrite(path, value: value)], isTimed: false)
-    case .invoke(let device, let cluster, let command, let fields, let isTimed):
+    case .invoke(let device, let cluster, let command, let number, let fields, let isTimed):
       let target = try await target(device, home)
       let path = CommandPath(
-        endpoint: try Self.endpoint(of: target, serving: cluster), cluster: cluster, command: command)
+        endpoint: try endpoint(number, of: target, device, serving: cluster), cluster: cluster, command: command)
       _ = try await home.invoke(target.device, CommandData(path, fields: fields), isTimed: isTimed)
     case .group(let action): try await perform(action, home)
     case .room(let action): try await perform(action, home)
@@ -51,9 +51,12 @@ extension ScenarioRunner {
     }
   }
 
-  private static func endpoint(of target: Target, serving cluster: ClusterID) throws -> EndpointID {
-    try target.device.endpoints.first { $0.servers.contains(cluster) }?.id
-      ?? target.endpoint(serving: cluster)
+  /// - Parameter number: the number of the endpoint within the device at the path; nil: the first that fits.
+  private func endpoint(
+    _ number: UInt16?, of target: Target, _ path: String, serving cluster: ClusterID, _ attribute: AttributeID? = nil
+  ) throws -> EndpointID {
+    if let number, let endpoint = identities.endpoint(number, of: path, target.device.source) { return endpoint }
+    return try target.endpoint(serving: cluster, having: attribute)
   }
 
   private func target(_ device: String, _ home: Home) async throws -> Target {

@@ -39,7 +39,7 @@ extension SimulatedHome: Stage {
     case .clock(let device, let time): try moveWallClock(of: device, by: time)
     case .drift(let device, let millionths): try machine(of: device).setDrift(millionths)
     case .set(let device, let place, let value): try set(place, of: device, to: value)
-    case .part(let device, let name, let state): try move(name, of: device, to: state)
+    case .part(let device, let name, let endpoint, let state): try move(name, of: device, on: endpoint, to: state)
     case .press(let device, let press, let button): try self.press(device, press, button: button + 1)
     }
   }

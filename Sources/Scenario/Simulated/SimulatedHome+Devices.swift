@@ -187,14 +187,15 @@ extension SimulatedHome {
   public func set(_ place: AttributePlace, of device: String, to value: [UInt8]) throws {
     let found = try find(device)
     addToTimeline("set \(device).\(place.name) \(place.text(of: value))")
-    try found.device.set(place.cluster, place.attribute, value, on: found.place.endpoints(nil))
+    try found.device.set(place.cluster, place.attribute, value, on: found.place.endpoints(place.endpoint))
   }
 
   /// Moves a part of a device that no attribute describes, such as a door.
-  public func move(_ part: String, of device: String, to state: String) throws {
+  /// - Parameter endpoint: the number of the endpoint within the device; nil: the first one that has the part.
+  public func move(_ part: String, of device: String, on endpoint: UInt16? = nil, to state: String) throws {
     let found = try find(device)
-    addToTimeline("set \(device).\(part) \(state)")
-    try found.device.move(part: part, to: state, on: found.place.endpoints(nil))
+    addToTimeline("set \(device).\(endpoint.map { "\($0)." } ?? "")\(part) \(state)")
+    try found.device.move(part: part, to: state, on: found.place.endpoints(endpoint))
   }
 
   /// Presses a button of a switch.
@@ -212,6 +213,6 @@ extension SimulatedHome {
   /// Returns an attribute of the device itself; nil if it has no power or no such attribute.
   public func value(of place: AttributePlace, in device: String) -> [UInt8]? {
     guard let found = try? find(device) else { return nil }
-    return try? found.device.find(place.cluster, place.attribute, on: found.place.endpoints(nil)).value
+    return try? found.device.find(place.cluster, place.attribute, on: found.place.endpoints(place.endpoint)).value
   }
 }

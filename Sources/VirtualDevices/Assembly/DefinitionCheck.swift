@@ -20,13 +20,15 @@ extension AttributeCatalogue {
 extension HomeDefinition {
   /// Reads definition files like `load(files:catalogue:)` with the catalogue of all clusters, and checks that each
   /// device has the attributes with initial values.
-  /// - Parameter open: reads the files of behaviors.
+  /// - Parameters:
+  ///   - shard: the part of the home that this process runs.
+  ///   - open: reads the files of behaviors.
   /// - Throws: ``DefinitionError`` with all problems.
   public static func load(
-    simulating files: [(name: String, text: String)], ignoring ignored: [String] = [],
+    simulating files: [(name: String, text: String)], ignoring ignored: [String] = [], for shard: Shard = .whole,
     opening open: @escaping FileReader = HomeDefinition.refuseFile
   ) throws(DefinitionError) -> HomeDefinition {
-    let home = try load(files: files, catalogue: .standard, ignoring: ignored, opening: open)
+    let home = try load(files: files, catalogue: .standard, ignoring: ignored, for: shard, opening: open)
     var seen: Set<SourceMark> = []
     let all = home.devices.flatMap(DeviceAssembly.problems) + roomProblems(home) + expressionProblems(home)
     let problems = all.filter { seen.insert($0.mark).inserted }
@@ -62,7 +64,7 @@ extension HomeDefinition {
         return nil
       }
       guard DeviceAssembly.notesChanges(of: operand.attribute, other) else {
-        problems.append(missing(operand.attribute, found: operand.text))
+        problems.append(missing(operand.attribute, of: other, named: operand.device + "."))
         return nil
       }
       return SharedAttributes.Key(operand.attribute, of: other)
@@ -73,7 +75,7 @@ extension HomeDefinition {
         if let attribute, targets.insert(attribute.mark).inserted,
           !DeviceAssembly.notesChanges(of: attribute, device)
         {
-          problems.append(missing(attribute, found: attribute.path))
+          problems.append(missing(attribute, of: device))
         }
         let own = attribute.flatMap { SharedAttributes.Key($0, of: device) }
         for operand in expression.operands {
@@ -86,10 +88,22 @@ extension HomeDefinition {
     return problems + (cycle(links).map { [$0] } ?? [])
   }
 
-  private static func missing(_ attribute: InitialValue, found: String) -> DefinitionProblem {
-    DefinitionProblem(
-      at: attribute.mark, found: found,
-      expected: "an attribute that the device has, and that is not computed at each read")
+  /// - Parameter name: the text before the attribute.
+  private static func missing(
+    _ attribute: InitialValue, of device: DeviceDefinition, named name: String = ""
+  ) -> DefinitionProblem {
+    // Perhaps another endpoint has it.
+    let other = DeviceAssembly.units(of: device).indices.lazy
+      .map { position in
+        var other = attribute
+        other.endpoint = EndpointID(UInt16(clamping: position + 1))
+        return other
+      }
+      .first { DeviceAssembly.notesChanges(of: $0, device) }
+    return DefinitionProblem(
+      at: attribute.mark, found: name + attribute.path,
+      expected: "an attribute that the device has, and that is not computed at each read",
+      suggestions: other.map { [name + $0.path] } ?? [])
   }
 
   private static func unknown(_ operand: AttributeExpression.Operand, in index: DeviceIndex) -> DefinitionProblem {

@@ -33,14 +33,19 @@ extension DeviceAssembly {
     }
   }
 
-  /// Returns the battery of a device; nil for mains power. An alarm and a radiator thermostat always have one. Device
-  /// Library § 7.9.
+  /// Returns the battery of a device; nil for mains power.
   static func battery(of device: DeviceDefinition) -> Battery? {
-    switch device.kind {
-    case .smokeCOAlarm, .smokeAlarm, .coAlarm: device.battery ?? Battery(.cr123A)
-    case .radiatorThermostat: device.battery ?? Battery(.aa, quantity: 2)
-    default:
-      device.battery ?? (device.kind == .bridge ? nil : device.bridged.lazy.compactMap(battery).first)
+    device.battery ?? usualBattery(of: device.kind)
+      ?? (device.kind == .bridge ? nil : device.bridged.lazy.compactMap(battery).first)
+  }
+
+  /// Returns the battery of each device of a kind: an alarm and a radiator thermostat always have one. Device Library
+  /// § 7.9.
+  static func usualBattery(of kind: DeviceKind) -> Battery? {
+    switch kind {
+    case .smokeCOAlarm, .smokeAlarm, .coAlarm: Battery(.cr123A)
+    case .radiatorThermostat: Battery(.aa, quantity: 2)
+    default: nil
     }
   }
 }

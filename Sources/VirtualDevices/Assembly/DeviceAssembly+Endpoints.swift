@@ -120,14 +120,7 @@ extension DeviceAssembly {
   /// Returns the application endpoints of a device, one for each of its `endpointNames`.
   static func units(of device: DeviceDefinition) -> [Unit] {
     var units: [Unit]
-    if let appliance = Appliance.of(device.kind) {
-      units = appliance.units(device.program ?? appliance.program)
-    } else if let own = energyUnits(
-      of: device.kind, device.energy, isProvisional: device.servesProvisional, serialNumber: device.serialNumber)
-      ?? climateUnits(of: device.kind, device.climate)
-    {
-      units = own
-    } else if let own = mediaUnits(of: device.kind, device) ?? closureUnits(of: device.kind, device) {
+    if let own = ownUnits(of: device.kind, device) {
       units = own
     } else {
       let type = DeviceTypes.named(device.kind.deviceType)
@@ -136,6 +129,17 @@ extension DeviceAssembly {
     }
     for position in units.indices { units[position].servers += makers(device, position: position) }
     return units
+  }
+
+  /// Returns the application endpoints of a kind with a composition of its own; nil for other kinds.
+  /// - Parameter device: the device that determines them; nil for the usual ones.
+  static func ownUnits(of kind: DeviceKind, _ device: DeviceDefinition? = nil) -> [Unit]? {
+    if let appliance = Appliance.of(kind) { return appliance.units(device?.program ?? appliance.program) }
+    return energyUnits(
+      of: kind, device?.energy ?? EnergyDefinition(), isProvisional: device?.servesProvisional ?? false,
+      serialNumber: device?.serialNumber ?? "")
+      ?? climateUnits(of: kind, device?.climate ?? ClimateDefinition()) ?? mediaUnits(of: kind, device)
+      ?? closureUnits(of: kind, device)
   }
 
   /// Returns the servers of manufacturers' clusters on an endpoint.

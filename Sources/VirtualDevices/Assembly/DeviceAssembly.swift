@@ -1,6 +1,6 @@
 import MatterClusters
 import MatterDevice
-import MatterModel
+package import MatterModel
 import MatterProtocol
 
 /// Assembles the configuration, the endpoints and the cluster servers of a device from its definition.
@@ -105,11 +105,7 @@ package enum DeviceAssembly {
     case .otaProvider: return [SoftwareProviderServer.make(device?.images ?? [])]
     default:
       // Kinds are listed in DeviceKind; a test checks that each has its servers.
-      return Appliance.of(kind).map { $0.units($0.program)[0].servers }
-        ?? (energyUnits(of: kind) ?? climateUnits(of: kind) ?? mediaUnits(of: kind) ?? closureUnits(of: kind)).map {
-          $0[0].servers
-        }
-        ?? alarmServers(of: kind)
+      return ownUnits(of: kind).map { $0[0].servers } ?? alarmServers(of: kind)
         ?? climateServers(of: kind, device?.climate ?? ClimateDefinition()) ?? coverServers(of: kind, device?.motors)
     }
   }
@@ -127,13 +123,28 @@ package enum DeviceAssembly {
 
 /// Information about the kinds of simulated devices.
 public enum SimulatedDevice {
-  /// Returns the names of the clusters that the application endpoint serves.
+  /// Returns the names of the clusters that the application endpoints serve, and that of the battery if each device of
+  /// the kind has one.
   public static func clusterNames(of kind: DeviceKind) -> [String] {
-    (DeviceAssembly.servers(of: kind).map { $0.cluster.name } + [Descriptor.name]).sorted()
+    let servers = DeviceAssembly.ownUnits(of: kind)?.flatMap(\.servers) ?? DeviceAssembly.servers(of: kind)
+    let power = DeviceAssembly.usualBattery(of: kind) == nil ? [] : [PowerSource.name]
+    return Set(servers.map { $0.cluster.name } + power + [Descriptor.name]).sorted()
   }
 
+  /// Returns the clusters of each application endpoint of a device.
+  package static func clusters(of device: DeviceDefinition) -> [[any Cluster.Type]] {
+    DeviceAssembly.units(of: device).map { $0.servers.map(\.cluster) + [Descriptor.self] }
+  }
+
+  /// Returns whether a device has a battery.
+  package static func hasBattery(_ device: DeviceDefinition) -> Bool { DeviceAssembly.battery(of: device) != nil }
+
   /// Returns the parts of the device that no attribute describes, such as a door, with their states.
-  public static func parts(of device: DeviceDefinition) -> [(name: String, states: [String])] {
-    DeviceAssembly.endpoints(of: device).flatMap { $0.servers.flatMap(\.followedParts) }
+  /// - Parameter endpoint: the number of an application endpoint within the device, from 1; nil: all.
+  public static func parts(
+    of device: DeviceDefinition, on endpoint: UInt16? = nil
+  ) -> [(name: String, states: [String])] {
+    DeviceAssembly.endpoints(of: device).filter { endpoint == nil || $0.id.rawValue == endpoint }
+      .flatMap { $0.servers.flatMap(\.followedParts) }
   }
 }

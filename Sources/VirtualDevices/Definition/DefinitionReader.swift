@@ -125,10 +125,10 @@ struct DefinitionReader {
 
   mutating func readDevice(_ node: Node, as position: Position = .node) -> DeviceDraft? {
     entryCount += 1
-    guard entryCount <= DefinitionResolver.deviceLimit else {
-      if entryCount == DefinitionResolver.deviceLimit + 1 {
+    guard entryCount <= HomeDefinition.deviceLimit else {
+      if entryCount == HomeDefinition.deviceLimit + 1 {
         report(
-          at: document.mark(of: node), found: "more than \(DefinitionResolver.deviceLimit) entries",
+          at: document.mark(of: node), found: "more than \(HomeDefinition.deviceLimit) entries",
           expected: "at most that many, including bridged devices")
       }
       return nil

@@ -6,7 +6,7 @@ struct DefinitionResolver {
 
   private static let discriminatorCount = 4096
   /// The maximum number of devices in all files, including bridged devices and parts.
-  static let deviceLimit = 16_384
+  var deviceLimit = HomeDefinition.deviceLimit
   /// The limit of entries in a file's list of rooms.
   static let roomLimit = 4096
 
@@ -106,12 +106,12 @@ struct DefinitionResolver {
     var first: DeviceDraft?
     for draft in drafts {
       total += draft.total
-      if total > Self.deviceLimit, first == nil { first = draft }
+      if total > deviceLimit, first == nil { first = draft }
     }
     guard let first else { return }
     report(
       first.count?.mark ?? first.mark, found: "\(total) devices in all",
-      expected: "at most \(Self.deviceLimit), including bridged devices")
+      expected: "at most \(deviceLimit), including bridged devices")
   }
 
   private mutating func report(_ mark: SourceMark, found: String, expected: String) {

@@ -101,15 +101,14 @@ struct ExpressionParser {
   }
 
   private func operand(_ name: String, at mark: SourceMark) throws(DefinitionError) -> AttributeExpression.Operand {
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    let hasEndpoint = parts.count > 3 && parts.suffix(3).first.flatMap { UInt16($0) } != nil
-    let count = hasEndpoint ? 3 : 2
-    let device = parts.dropLast(count).joined(separator: ".")
-    guard !device.isEmpty else { throw problem(at: mark, found: "“\(name)”", Self.attributeExample) }
+    guard let path = DottedPath(name, names: 2), !path.device.isEmpty else {
+      throw problem(at: mark, found: "“\(name)”", Self.attributeExample)
+    }
+    let device = path.device
     var later = mark
     if isInline { later.column += device.unicodeScalars.count + 1 }
     let attribute = try AttributeReading.attribute(
-      parts.suffix(count).joined(separator: "."), mark: later, catalogue: catalogue)
+      ((path.endpoint.map { ["\($0)"] } ?? []) + path.names).joined(separator: "."), mark: later, catalogue: catalogue)
     guard attribute.target?.schema.hasNumber != false else {
       throw problem(
         at: later, found: "attribute “\(attribute.attribute)”", "an attribute with a number, or true or false")

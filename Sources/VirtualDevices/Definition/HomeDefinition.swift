@@ -19,6 +19,11 @@ public struct HomeDefinition: Sendable, Hashable {
     (self.name, self.rooms, self.devices) = (name, rooms, devices)
   }
 
+  /// The maximum number of devices that a process runs, including bridged devices and parts.
+  public static let deviceLimit = 16_384
+  /// The number of parts from which on more of them don't raise the limit: each process reads the whole home.
+  private static let partLimit = 16
+
   /// Reads the text of a file that a definition file names.
   /// - name: The name in the definition file.
   /// - file: The name of the definition file.
@@ -43,11 +48,12 @@ public struct HomeDefinition: Sendable, Hashable {
   ///   - files: The names of the files, for messages, and their texts.
   ///   - catalogue: The clusters whose attributes can get initial values; nil to skip the check.
   ///   - ignored: Keys that another reader handles.
+  ///   - shard: The part of the home that this process runs: with several parts, the home may have more devices.
   ///   - open: Reads the files of behaviors.
   /// - Throws: ``DefinitionError`` with all problems.
   public static func load(
     files: [(name: String, text: String)], catalogue: AttributeCatalogue? = nil, ignoring ignored: [String] = [],
-    opening open: @escaping FileReader = HomeDefinition.refuseFile
+    for shard: Shard = .whole, opening open: @escaping FileReader = HomeDefinition.refuseFile
   ) throws(DefinitionError) -> HomeDefinition {
     var drafts: [FileDraft] = []
     var problems: [DefinitionProblem] = []
@@ -58,6 +64,7 @@ public struct HomeDefinition: Sendable, Hashable {
       problems += reader.problems
     }
     var resolver = DefinitionResolver()
+    resolver.deviceLimit *= min(shard.count, partLimit)
     let home = resolver.resolve(drafts)
     problems += resolver.problems
     guard problems.isEmpty else {

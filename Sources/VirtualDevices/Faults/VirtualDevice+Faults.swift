@@ -62,16 +62,8 @@ extension VirtualDevice {
 }
 
 extension VirtualDevice.Place {
-  /// Returns the attributes that a fault may refer to. Application endpoints are counted within the device.
+  /// Returns the attributes that a fault may refer to.
   fileprivate func paths(of fault: DeviceFaults.DataFault) -> [ConcreteAttributePath] {
-    let endpoints: [EndpointID]
-    switch fault.endpoint {
-    case nil: endpoints = [node] + application
-    case 0?: endpoints = [node]
-    case let number?:
-      let index = Int(number) - 1
-      endpoints = application.indices.contains(index) ? [application[index]] : []
-    }
-    return endpoints.map { ConcreteAttributePath($0, fault.cluster, fault.attribute) }
+    endpoints(fault.endpoint).map { ConcreteAttributePath($0, fault.cluster, fault.attribute) }
   }
 }

@@ -26,6 +26,20 @@ public struct Shard: Hashable, Sendable {
 }
 
 extension HomeDefinition {
+  /// Returns the home with only the devices in a part of it.
+  /// - Throws: ``DefinitionError`` if one process can't run as many.
+  public func part(_ shard: Shard) throws(DefinitionError) -> HomeDefinition {
+    var part = self
+    part.devices = positions(in: shard).map { devices[$0] }
+    let count = part.devices.reduce(0) { $0 + 1 + $1.bridged.count }
+    guard count > Self.deviceLimit, let first = part.devices.first else { return part }
+    throw DefinitionError(problems: [
+      DefinitionProblem(
+        at: first.mark, found: "\(count) devices in the part \(shard.number)/\(shard.count)",
+        expected: "at most \(Self.deviceLimit) for one process, including bridged devices")
+    ])
+  }
+
   /// Returns the positions of the devices in a part of the home, in ascending order. Devices that share the air of a room
   /// or follow each other's attributes are in one part, since only the devices of a process share these; the parts are
   /// otherwise of equal size.

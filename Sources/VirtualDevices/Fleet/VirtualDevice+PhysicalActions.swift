@@ -171,8 +171,13 @@ extension VirtualDevice {
 }
 
 extension VirtualDevice.Place {
-  /// Returns the endpoints to search: the given one, or the node's endpoint and the application endpoints.
+  /// Returns the endpoints to search: the one with this number, or the node's endpoint and the application endpoints. The
+  /// endpoints of a bridged device and of a part are numbered within it, with 0 for the first one or that of its node.
   package func endpoints(_ requested: UInt16?) -> [EndpointID] {
-    requested.map { [EndpointID($0)] } ?? ([node] + application)
+    guard let requested else { return [node] + application }
+    guard bridged != nil else { return [EndpointID(requested)] }
+    guard requested > 0 else { return [node] }
+    let position = Int(requested) - 1
+    return application.indices.contains(position) ? [application[position]] : []
   }
 }

@@ -10,6 +10,7 @@ struct Read: AsyncParsableCommand {
     commandName: "read", abstract: "Read attributes.",
     discussion: """
       A path is kitchen/lamp.levelControl.currentLevel, or NODE/ENDPOINT/CLUSTER/ATTRIBUTE with numbers, such as 5/1/8/0. \
+      An endpoint may follow the device: strip.2.onOff.onOff. Without one, the first that has the attribute is read. \
       * is a wildcard. A target alone reads all its attributes.
       """)
   @OptionGroup var home: HomeOptions

@@ -70,9 +70,8 @@ struct Run: AsyncParsableCommand {
 
   func run() async throws {
     try metrics.check()
-    let whole = try definition()
-    var home = whole
-    home.devices = whole.positions(in: shard).map { whole.devices[$0] }
+    for file in [readyFile, appPipe].compactMap(\.self) { try NamedFile.checkWritable(file) }
+    let (whole, home) = try definition()
     let state = try options.stateDirectory
     let registry = FleetRegistry.standard(environment: ProcessInfo.processInfo.environment)
     let clashes = DeviceClash.find(home, FleetRegistry.running(in: registry, and: state.run))
@@ -161,16 +160,18 @@ struct Run: AsyncParsableCommand {
 
   private static func count(_ devices: Int) -> String { devices == 1 ? "1 device is" : "\(devices) devices are" }
 
-  private func definition() throws -> HomeDefinition {
+  /// Returns the whole home, and the part that this process runs.
+  private func definition() throws -> (whole: HomeDefinition, part: HomeDefinition) {
     let texts = try files.map { file in
       do {
         return (name: file, text: try TextFile.read(file))
       } catch {
-        throw NamedFile.unusable(file, error, .notFound)
+        throw NamedFile.unusable(file, error)
       }
     }
     do throws(DefinitionError) {
-      return try HomeDefinition.load(simulating: texts, opening: HomeDefinition.openFile)
+      let whole = try HomeDefinition.load(simulating: texts, for: shard, opening: HomeDefinition.openFile)
+      return (whole, try whole.part(shard))
     } catch {
       throw HomeError(.badDefinition, "\(error)", cause: error)
     }

@@ -110,6 +110,8 @@ struct RunningDevices {
       candidates: NearestName.suggestions(for: text, in: names + paths))
   }
 
+  func isDevice(_ text: String) -> Bool { (try? resolve(text)) != nil }
+
   @discardableResult
   func send(_ request: ControlRequest, to entry: Entry) async throws -> ControlReply {
     do { return try await send(request, entry.process) } catch {

@@ -11,9 +11,10 @@ struct SimSet: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Change attributes as the physical device would.",
     discussion: """
-      Takes DEVICE.CLUSTER.ATTRIBUTE=VALUE, or with an endpoint DEVICE.2.CLUSTER.ATTRIBUTE=VALUE. An attribute that follows \
-      a course (`behave` of the definition file) keeps the value until the device starts again. Parts of appliances that no \
-      attribute describes are DEVICE.PART=STATE. For example:
+      Takes DEVICE.CLUSTER.ATTRIBUTE=VALUE, or with an endpoint DEVICE.2.CLUSTER.ATTRIBUTE=VALUE. The endpoints of a bridged \
+      device and of a part are numbered within it, from 1, with 0 for its node. An attribute that follows a course (`behave` of \
+      the definition file) keeps the value until the device starts again. Parts of appliances that no attribute describes are \
+      DEVICE.PART=STATE. For example:
         hearth sim set Kitchen/Lamp.onOff.onOff=true                                 the switch is operated
         hearth sim set Outdoor.temperatureMeasurement.measuredValue=-5C              the sensor measures a temperature
         hearth sim set Kitchen/Dishwasher.door=open                                  the door is opened
@@ -50,14 +51,10 @@ struct SimSet: AsyncParsableCommand {
 
   /// Parses DEVICE.PART or DEVICE.2.PART; nil for the path of an attribute.
   private static func part(_ path: String, in running: RunningDevices) -> (RunningDevices.Entry, UInt16?, String)? {
-    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count > 1, let name = parts.last else { return nil }
-    let device = parts.dropLast().joined(separator: ".")
-    if let entry = try? running.resolve(device) { return (entry, nil, name) }
-    guard parts.count > 2, let endpoint = UInt16(parts[parts.count - 2]),
-      let entry = try? running.resolve(parts.dropLast(2).joined(separator: "."))
+    guard let parts = DottedPath(path, names: 1, isDevice: running.isDevice), let name = parts.names.last,
+      let entry = try? running.resolve(parts.device)
     else { return nil }
-    return (entry, endpoint, name)
+    return (entry, parts.endpoint, name)
   }
 
   /// Returns the level range of the device, or that of a light if the device does not have the attributes.
@@ -106,11 +103,11 @@ struct SimAttributePath {
 
   /// Parses a path from its end, because names may contain dots.
   init(_ path: String, in running: RunningDevices) throws(HomeError) {
-    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count >= 3, let attributeName = parts.last else {
+    guard let parts = DottedPath(path, names: 2, isDevice: running.isDevice), let clusterName = parts.names.first,
+      let attributeName = parts.names.last
+    else {
       throw HomeError(.badArguments, "“\(path)”: expected DEVICE.CLUSTER.ATTRIBUTE, such as Kitchen/Lamp.onOff.onOff")
     }
-    let clusterName = parts[parts.count - 2]
     guard let cluster = ClusterCatalogue.cluster(named: clusterName) else {
       throw HomeError(
         .notFound, "unknown cluster “\(clusterName)”",
@@ -121,18 +118,8 @@ struct SimAttributePath {
         .notFound, "\(cluster.name) has no attribute “\(attributeName)”",
         candidates: NearestName.suggestions(for: attributeName, in: cluster.attributes.map(\.name)))
     }
-    (self.cluster, attribute) = (cluster.id, info.id)
-    let front = parts.dropLast(2)
-    // A number may be an endpoint, or a part of the name.
-    if front.count > 1, let number = front.last.flatMap({ UInt16($0) }),
-      (try? running.resolve(front.joined(separator: "."))) == nil
-    {
-      endpoint = number
-      entry = try running.resolve(front.dropLast().joined(separator: "."))
-    } else {
-      endpoint = nil
-      entry = try running.resolve(front.joined(separator: "."))
-    }
+    (self.cluster, attribute, endpoint) = (cluster.id, info.id, parts.endpoint)
+    entry = try running.resolve(parts.device)
   }
 }
 

@@ -65,6 +65,7 @@ struct Test: AsyncParsableCommand {
   }
 
   func run() async throws {
+    if let junit { try NamedFile.checkWritable(junit) }
     let loaded = try scenarios.flatMap { path in try Scenarios.load(path).map { (path, $0) } }
       .filter { variant == nil || $0.1.variant == variant }
     if let variant, loaded.isEmpty { throw HomeError(.badArguments, "no file has a variant \(variant)") }

@@ -5,9 +5,9 @@ import VirtualDevices
 
 /// Files that are named on the command line.
 enum NamedFile {
-  /// Returns the error for a file that can't be used, shorter and clearer than Foundation's.
-  /// - Parameter code: the code if the file can't be read. Errors in its content are `badDefinition`.
-  static func unusable(_ path: String, _ error: any Error, _ code: HomeError.Code = .badArguments) -> HomeError {
+  /// Returns the error for a file that can't be used, shorter and clearer than Foundation's: `notFound` if there is none,
+  /// `badArguments` if it can't be read, `badDefinition` for errors in its content.
+  static func unusable(_ path: String, _ error: any Error) -> HomeError {
     if error is DefinitionError { return HomeError(.badDefinition, "\(error)", cause: error) }
     var isDirectory: ObjCBool = false
     let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
@@ -18,13 +18,33 @@ enum NamedFile {
       case .fileReadNoPermission: "permission denied"
       default: error.localizedDescription
       }
-    return HomeError(code, "\(path) can't be read: \(reason)", cause: error)
+    return HomeError(
+      exists ? .badArguments : .notFound, "\(path) can't be read: \(reason)", cause: error)
+  }
+
+  /// Checks that a file can be written later, without writing it.
+  /// - Throws: `badArguments` for a directory, a missing parent directory or a missing permission.
+  static func checkWritable(_ path: String) throws(HomeError) {
+    let url = URL(filePath: path).resolvingSymlinksInPath()
+    func isDirectory(_ path: String) -> Bool? {
+      var isDirectory: ObjCBool = false
+      return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) ? isDirectory.boolValue : nil
+    }
+    let (own, parent) = (isDirectory(url.path), url.deletingLastPathComponent().path)
+    let reason: String? =
+      switch (own, isDirectory(parent)) {
+      case (true?, _): "is a directory"
+      case (false?, _): FileManager.default.isWritableFile(atPath: url.path) ? nil : "permission denied"
+      case (nil, true?): FileManager.default.isWritableFile(atPath: parent) ? nil : "permission denied"
+      case (nil, _): "no such directory"
+      }
+    if let reason { throw HomeError(.badArguments, "\(path) can't be written: \(reason)") }
   }
 
   /// Reads the declaration of a manufacturer's cluster, or those of a definition file.
   static func clusters(_ path: String) throws -> [MakersCluster] {
     let text: String
-    do { text = try TextFile.read(path) } catch { throw unusable(path, error, .notFound) }
+    do { text = try TextFile.read(path) } catch { throw unusable(path, error) }
     do {
       let isDefinition = path.hasSuffix(".yaml") || path.hasSuffix(".yml")
       return try isDefinition

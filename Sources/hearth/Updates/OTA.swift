@@ -107,7 +107,7 @@ enum SoftwareImageReport {
 extension NamedFile {
   /// Reads a whole file.
   static func bytes(_ path: String) throws -> [UInt8] {
-    do { return try TextFile.bytes(path) } catch { throw unusable(path, error, .notFound) }
+    do { return try TextFile.bytes(path) } catch { throw unusable(path, error) }
   }
 
   /// Reads a software image, and checks its digest.

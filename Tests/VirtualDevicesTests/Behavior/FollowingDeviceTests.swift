@@ -228,6 +228,10 @@ import Testing
         "home.yaml:11:71: found Sensor.1.temperatureMeasurement.measuredValue, "
           + "expected an attribute that does not follow this one"
       ])
+    let elsewhere = problems("B.powerSource.batPercentRemaining", "  - { name: B, type: battery storage }")
+    #expect(
+      elsewhere.count == 1 && elsewhere[0].hasSuffix("did you mean “B.3.powerSource.batPercentRemaining”?"),
+      "\(elsewhere)")
     let label = problems(
       "1",
       """

@@ -134,6 +134,9 @@ import Testing
     #expect(
       problems(Self.text(device, clusters: "[blower.cluster, blower.cluster]")).hasPrefix(
         "homes/home.yaml:1:28: found Blower (0xFFF1FC50), expected another name and id than Blower has"))
+    // Without a second problem for the names of the cluster.
+    let named = Self.text("clusters: [Blower]\n    attributes: { blower.speed: 1 }")
+    #expect(problems(named, cluster: wrong).split(separator: "\n").count == 1)
     #expect(problems(Self.text(device, clusters: "[[]]")).contains("expected a file such as acme.cluster"))
   }
 }

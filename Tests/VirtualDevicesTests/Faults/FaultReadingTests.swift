@@ -58,6 +58,12 @@ import Testing
         "4:30: found “shelves”, expected fabrics, accessControl, groups, groupKeys, scenes, bindings or subscriptions, "
           + "or all"
       ),
+      (
+        "{ data: { onOff.featureMap: unknown, onOff.attributeList: cut, 1.descriptor.clusterRevision: type } }",
+        "no problem"
+      ),
+      ("{ data: { onOff.featureMap: cut } }", "expected a violation of onOff.featureMap: missing, null, unknown or type"),
+      ("{ data: { 1.doorLock.featureMap: missing } }", "4:23: found “1.doorLock"),
       ("{ data: onOff }", "4:21: found “onOff”, expected attributes such as { onOff.onOff: null }"),
       (
         "{ data: { onOff.onOff: cut } }",

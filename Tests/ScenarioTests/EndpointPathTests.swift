@@ -1,0 +1,93 @@
+import MatterDevice
+import MatterModel
+import Testing
+
+@testable import Scenario
+@testable import VirtualDevices
+
+/// Attributes, parts and commands of any endpoint in scenarios.
+@Suite("Endpoints in scenarios") struct EndpointPathTests {
+  private static let devices = """
+    devices:
+      - { name: Plug, type: metering plug, load: 60W, attributes: { onOff.onOff: true } }
+      - { name: Storage, type: battery storage }
+      - { name: Door, type: contact sensor, battery: 80% }
+      - { name: Fridge, type: refrigerator }
+      - { name: Pump, type: heat pump }
+      - { name: TV, type: basic video player }
+      - { name: Fan, type: fan, parts: [{ name: Fan light, type: on/off light }] }
+      - name: Bridge
+        type: bridge
+        devices:
+          - { name: Spot, type: plug, battery: 50% }
+          - { name: Remote, type: generic switch, buttons: [On, Off] }
+
+    """
+
+  private static func problems(_ step: String) -> String {
+    ScenarioFileTests.problems(devices + "steps:\n  - \(step)\n").joined(separator: "\n")
+  }
+
+  @Test("expects, sets and invokes elements of other endpoints and the battery") func findsElements() async throws {
+    let steps = """
+      steps:
+        - expect: { plug.activePower: 60W, plug.2.electricalPowerMeasurement.activePower: 60W, within: 10s }
+        - expect: { actual plug.2.activePower: 60W }
+        - set: { plug.activePower: 50W, storage.powerSource.batPercentRemaining: 20% }
+        - set: { door.0.powerSource.batPercentRemaining: 30%, spot.powerSource.batPercentRemaining: 40% }
+        - expect: { plug.activePower: 50W, storage.batPercentRemaining: 20%, door.batPercentRemaining: 30%, within: 2m }
+        - expect: { spot.0.batPercentRemaining: 40%, actual storage.3.powerSource.batPercentRemaining: 20%, within: 2m }
+        - set: { fridge.3.door: open, spot.1.onOff.onOff: true, fan light.1.onOff: true }
+        - expect: { spot.1.onOff: true, actual spot.1.onOff.onOff: true, fan light.1.onOff.onOff: true, within: 5s }
+        - set: { fridge.3.door: closed }
+        - do: invoke plug.1.onOff.off
+        - do: write door.0.basicInformation.nodeLabel Hall
+        - expect: { plug.1.onOff: false, door.0.basicInformation.nodeLabel: Hall, within: 5s }
+        - press: { remote: { press: short, button: Off } }
+        - expect: { event remote.2.switch.initialPress: true, within: 5s }
+        - press: { remote: { press: short, button: On } }
+        - expect: { event remote.1.initialPress: true, within: 5s }
+      """
+    let result = try await ScenarioFileTests.load(Self.devices + steps).simulate(seed: 1).result
+    #expect(result.isPassed && result.commands.allSatisfy { $0.error == nil }, "\(result) \(result.commands)")
+    let wrong = "steps:\n  - expect: { plug.2.activePower: 1W, within: 5s }\n"
+    #expect(try await !ScenarioFileTests.load(Self.devices + wrong).simulate(seed: 1).result.isPassed)
+  }
+
+  @Test(
+    "reports elements that an endpoint does not have",
+    arguments: [
+      ("expect: { plug.9.activePower: 1W }", "found attribute “9.activePower”, expected one of its endpoints: 0, 1, 2"),
+      ("expect: { plug.1.activePower: 1W }", "found attribute “1.activePower”, expected an attribute of a metering"),
+      ("set: { plug.1.electricalPowerMeasurement.activePower: 60W }", "expected an attribute of a metering plug"),
+      ("set: { fridge.1.door: open }", "found attribute “1.door”, expected an attribute of a refrigerator"),
+      ("set: { fan light.2.onOff: true }", "expected one of its endpoints: 0, 1"),
+      ("set: { plug: 60W }", "found “plug”, expected a path such as plug.onOff"),
+      ("set: { plug.1.2.onOff.onOff: true }", "expected a path such as plug.onOff"),
+      ("expect: { plg.2.activePower: 60W }", "found device “plg”"),
+    ]) func reports(_ step: String, _ expected: String)
+  {
+    #expect(Self.problems(step).contains(expected), "\(Self.problems(step))")
+  }
+
+  @Test("finds attributes of all clusters of each kind", arguments: DeviceKind.all) func findsAll(_ kind: DeviceKind)
+    throws
+  {
+    let text = "devices:\n  - { name: X, type: \(kind.name) }\n"
+    let home = try HomeDefinition.load(simulating: [("x.yaml", text)])
+    let (device, names) = (try #require(home.devices.first), DeviceNames(home))
+    for endpoint in DeviceAssembly.endpoints(of: device) {
+      for server in endpoint.servers {
+        guard let attribute = server.cluster.attributes.first(where: { server.serves($0.id) }) else { continue }
+        for number in [nil, endpoint.id.rawValue] {
+          let element = DeviceNames.Element(
+            device: device, endpoint: number, cluster: server.cluster.name, name: attribute.name)
+          let found = names.attributes(of: element)
+          #expect(found == [AttributePlace(server.id, attribute.id, on: number)], "\(element.text)")
+        }
+        guard endpoint.id != .root || server.cluster.name == "PowerSource" else { continue }
+        #expect(SimulatedDevice.clusterNames(of: kind).contains(server.cluster.name), "\(server.cluster.name)")
+      }
+    }
+  }
+}
