@@ -152,7 +152,7 @@ public final class Home: HomeEditing {
 
   @discardableResult
   public func perform(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
-    try await backend.edit(edits)
+    try await backend.apply(edits)
   }
 
   /// Calls the body and adds the device to its error.

@@ -14,8 +14,7 @@ extension Structure {
   /// Adds a room.
   @discardableResult
   public func createRoom(name: String) async throws(HomeError) -> Room {
-    guard var room = try await home.edit(.addRoom(name: name, structureID: id)).room else { throw .unexpectedReply }
-    room.home = home
+    guard let room = try await home.edit(.addRoom(name: name, structureID: id)).room else { throw .unexpectedReply }
     return room
   }
 
@@ -23,8 +22,9 @@ extension Structure {
   public func deleteRoom(_ room: Room) async throws(HomeError) { try await home.edit(.removeRoom(id: room.id)) }
 
   /// Moves a device to a room of the structure.
+  /// - Throws: ``HomeError`` `badArguments` if the device is in another structure.
   public func move(device: String, to roomID: String) async throws(HomeError) {
-    try await home.edit(.moveDevice(id: device, roomID: roomID == roomForEntireHome.id ? nil : roomID))
+    try await home.edit(.moveDevice(id: device, roomID: roomID))
   }
 }
 
@@ -41,13 +41,28 @@ extension Room {
   }
 }
 
+extension HomeAccess {
+  /// Performs edits. Added objects send their own edits through this access.
+  func apply(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
+    try await edit(edits).map { result in
+      modified(result) {
+        $0.structure?.home = self
+        $0.room?.home = self
+      }
+    }
+  }
+}
+
 extension (any HomeAccess)? {
   @discardableResult
   fileprivate func edit(_ edit: HomeEdit) async throws(HomeError) -> HomeEdit.Result {
-    guard let self else {
-      throw HomeError(.badArguments, "the value belongs to no home; use a value of a query or of a manager")
-    }
-    guard let result = try await self.edit([edit]).first else { throw .unexpectedReply }
+    guard let self else { throw .withoutHome }
+    guard let result = try await self.apply([edit]).first else { throw .unexpectedReply }
     return result
   }
+}
+
+extension HomeError {
+  static let withoutHome = HomeError(
+    .badArguments, "the value belongs to no home; use a value of a query or of a manager")
 }

@@ -21,6 +21,13 @@ public struct BackgroundDelivery: Hashable, Sendable, Codable, Identifiable {
     /// At most once per period, at its beginning.
     case every(Duration)
 
+    /// At most once per hour.
+    public static let hourly = Self.every(.seconds(3600))
+    /// At most once per 24 hours.
+    public static let daily = Self.every(.seconds(86_400))
+    /// At most once per seven days.
+    public static let weekly = Self.every(.seconds(604_800))
+
     /// The minimum time between the beginnings of two deliveries; zero: none.
     public var period: Duration {
       switch self {
@@ -35,6 +42,8 @@ public struct BackgroundDelivery: Hashable, Sendable, Codable, Identifiable {
   public var filter: SampleFilter
   public var frequency: Frequency
   public var target: Target
+  /// The name of the program that enabled the delivery, which enables and disables only its own ones; nil: unknown.
+  public internal(set) var program: String?
   /// The position up to which changes were delivered.
   public internal(set) var anchor: Anchor
   /// The number of consecutive failures.
@@ -53,11 +62,14 @@ public struct BackgroundDelivery: Hashable, Sendable, Codable, Identifiable {
   package internal(set) var earliest: Int64?
 
   /// - Parameter anchor: the position after which changes are delivered.
-  package init(_ filter: SampleFilter, _ frequency: Frequency, to target: Target, after anchor: Anchor) {
+  package init(
+    _ filter: SampleFilter, _ frequency: Frequency, to target: Target, after anchor: Anchor, program: String? = nil
+  ) {
     self.filter = filter
     self.frequency = frequency
     self.target = target
     self.anchor = anchor
+    self.program = program
   }
 }
 
@@ -68,6 +80,12 @@ extension BackgroundDelivery {
   public var deliveryDate: Date? { delivered.map { Date(microseconds: $0) } }
   /// The earliest time of the next delivery, by its period or the back-off after a failure; kept over restarts. Nil: at once.
   public var earliestDate: Date? { earliest.map { Date(microseconds: $0) } }
+
+  /// Whether one program enabled both in the same way.
+  fileprivate func isSame(as other: Self) -> Bool {
+    program != nil && program == other.program && filter == other.filter && target == other.target
+      && frequency.period.nanoseconds == other.frequency.period.nanoseconds
+  }
 }
 
 /// The members of a delivery that are stored as JSON.
@@ -77,30 +95,34 @@ private struct DeliveryDefinition: Codable {
   var period: Int64?
   var command: [String]?
   var webhook: String?
+  var program: String?
 }
 
 extension HomeDatabase {
   /// The background deliveries, in the order in which they were added.
   public func backgroundDeliveries() throws(HomeError) -> [BackgroundDelivery] {
-    try read { database in
-      let rows = try database.rows(
-        """
-        SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest, begun, resumes
-        FROM observer ORDER BY id
-        """)
-      return try Array(rows.map { try self.delivery($0, database) })
-    }
+    try read { try self.deliveries($0) }
   }
 
-  /// Stores a delivery. `ObserverCenter` starts it when it reloads the deliveries.
-  /// - Returns: the delivery with its id.
+  private func deliveries(_ database: Database) throws -> [BackgroundDelivery] {
+    let rows = try database.rows(
+      """
+      SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest, begun, resumes
+      FROM observer ORDER BY id
+      """)
+    return try Array(rows.map { try self.delivery($0, database) })
+  }
+
+  /// Stores a delivery, unless its program has enabled it before. `ObserverCenter` starts it when it reloads the
+  /// deliveries.
+  /// - Returns: the delivery with its id, or the stored one, which keeps its anchor.
   /// - Throws: ``HomeError`` `badArguments` for an invalid target.
   @discardableResult
   public func add(_ delivery: BackgroundDelivery) throws(HomeError) -> BackgroundDelivery {
     guard delivery.anchor.log == logID else {
       throw HomeError(.badArguments, "the anchor \(delivery.anchor) is from the log of another home than \(path)")
     }
-    var definition = DeliveryDefinition(filter: delivery.filter)
+    var definition = DeliveryDefinition(filter: delivery.filter, program: delivery.program)
     if case .every(let period) = delivery.frequency {
       guard period > .zero else { throw HomeError(.badArguments, "a period must be longer than 0s") }
       definition.period = period.nanoseconds
@@ -116,6 +138,7 @@ extension HomeDatabase {
     }
     let stored = definition
     return try write { database in
+      if let known = try self.deliveries(database).first(where: { $0.isSame(as: delivery) }) { return known }
       let text = String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
       try database.execute(
         sql: "INSERT INTO observer (definition, sequence) VALUES (?, ?)", arguments: [text, delivery.anchor.sequence])
@@ -192,7 +215,7 @@ extension HomeDatabase {
     }
     var delivery = BackgroundDelivery(
       definition.filter, definition.period.map { .every(.nanoseconds($0)) } ?? .immediate, to: target,
-      after: try anchor(at: row.number(2), database))
+      after: try anchor(at: row.number(2), database), program: definition.program)
     delivery.id = try row.number(0)
     delivery.strikes = try row.number(3)
     delivery.isSuspended = try row.number(4, as: Int64.self) != 0

@@ -15,7 +15,7 @@ public final class ObserverQuery: Sendable {
   public typealias Handler = @Sendable (ObserverQuery, ObserverCompletion, HomeError?) -> Void
 
   /// The type of samples to notify of.
-  public let type: SampleType
+  public let sampleType: SampleType
   /// The conditions on samples besides the type.
   public let predicate: SampleFilter
   package let handler: Handler
@@ -23,7 +23,7 @@ public final class ObserverQuery: Sendable {
 
   /// - Parameter predicate: conditions on the samples; its own type is ignored.
   public init(_ type: SampleType, _ predicate: SampleFilter = .all, handler: @escaping Handler) {
-    self.type = type
+    sampleType = type
     self.predicate = modified(predicate) { $0.type = type }
     self.handler = handler
   }
@@ -61,20 +61,20 @@ public struct ObserverCompletion: Sendable {
 /// A query for the samples after an anchor, executed with ``Home/results(of:)``. See the article
 /// “The home model”, “Observer queries”.
 public struct AnchoredQuery: Sendable {
-  public var type: SampleType
+  public var sampleType: SampleType
   /// The conditions on samples besides the type.
   public var predicate: SampleFilter
   /// The position to read from; nil: the beginning of the log.
   public var anchor: Anchor?
-  /// The maximum number of samples.
+  /// The maximum number of samples; 0: all.
   public var limit: Int
 
   public init(_ type: SampleType, _ predicate: SampleFilter = .all, after anchor: Anchor?, limit: Int = 10_000) {
-    self.type = type
+    sampleType = type
     self.predicate = predicate
     self.anchor = anchor
     self.limit = limit
   }
 
-  package var filter: SampleFilter { modified(predicate) { $0.type = type } }
+  package var filter: SampleFilter { modified(predicate) { $0.type = sampleType } }
 }

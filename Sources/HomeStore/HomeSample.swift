@@ -6,7 +6,7 @@ public import MatterProtocol
 public struct HomeSample: Hashable, Sendable, Codable {
   /// The position after this sample.
   public var anchor: Anchor
-  /// The ``date`` in microseconds since 1970.
+  /// The ``startDate`` in microseconds since 1970.
   package var time: Int64
   /// The change of the home.
   public var change: HomeChange
@@ -28,10 +28,24 @@ public struct HomeSample: Hashable, Sendable, Codable {
   }
 
   /// The time of the change.
-  public var date: Date { Date(microseconds: time) }
+  public var startDate: Date { Date(microseconds: time) }
+
+  /// The ``startDate``: a change has no duration.
+  public var endDate: Date { startDate }
+
+  /// The id of the sample, which consists of the bytes of its ``anchor``.
+  public var uuid: UUID {
+    var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    withUnsafeMutableBytes(of: &bytes) {
+      $0.storeBytes(of: anchor.log.bigEndian, as: UInt32.self)
+      $0.storeBytes(of: (anchor.generation ?? 0).bigEndian, toByteOffset: 4, as: UInt32.self)
+      $0.storeBytes(of: anchor.sequence.bigEndian, toByteOffset: 8, as: Int64.self)
+    }
+    return UUID(uuid: bytes)
+  }
 
   /// The type of the sample; never `all`.
-  public var type: SampleType { change.sampleType }
+  public var sampleType: SampleType { change.sampleType }
 
   /// Whether the sample is a removal of an attribute, a device, a room or the like.
   public var isDeletion: Bool { change.isDeletion }

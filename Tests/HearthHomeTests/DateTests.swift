@@ -26,7 +26,7 @@ import Testing
     let anchor = try await open.home.anchor()
     _ = try await open.home.addRoom("Hall")
     let sample = try #require(try await open.home.results(of: AnchoredQuery(.all, after: anchor)).added.first)
-    #expect(abs(sample.date.timeIntervalSince(before)) < 600)
+    #expect(abs(sample.startDate.timeIntervalSince(before)) < 600)
     await open.home.close()
   }
 }

@@ -1,5 +1,8 @@
 import Foundation
 import HearthHome
+import HomeAutomation
+import HomeControl
+import HomeModel
 import MatterClusters
 import MatterModel
 import Testing
@@ -32,6 +35,38 @@ import Testing
     await #expect(throws: HomeError.self) {
       try await home.enableBackgroundDelivery(for: .all, frequency: .immediate, target: .command([]))
     }
+    await home.close()
+  }
+
+  @Test func programsEnableTheirDeliveriesOnce() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let home = open.home
+    func enable(
+      _ frequency: BackgroundDelivery.Frequency, _ command: String = "true", devices: Set<String>? = nil
+    ) async throws -> BackgroundDelivery.ID {
+      try await home.enableBackgroundDelivery(
+        for: .event, predicate: SampleFilter(devices: devices), frequency: frequency, target: .command([command])
+      ).id
+    }
+    let first = try await enable(.hourly)
+    let anchor = try await home.backgroundDeliveries.map(\.anchor)
+    try await home.addRoom("Hall")
+    #expect(try await enable(.hourly) == first)
+    #expect(try await enable(.every(.seconds(3600))) == first)
+    #expect(try await home.backgroundDeliveries.map(\.anchor) == anchor)
+    let others = [
+      try await enable(.daily), try await enable(.weekly), try await enable(.immediate),
+      try await enable(.hourly, "false"), try await enable(.hourly, devices: ["5"]),
+    ]
+    #expect(try await home.backgroundDeliveries.map(\.id) == [first] + others)
+    // Another program has its own delivery, which only it disables.
+    let request = HomeRequest.addDelivery(
+      filter: SampleFilter(.event), frequency: .hourly, target: .command(["true"]), after: nil, program: "hearth")
+    for _ in 0..<2 { _ = try await home.backend.perform(request) }
+    try await home.disableBackgroundDelivery(for: .event)
+    #expect(try await home.backgroundDeliveries.map(\.program) == ["hearth"])
+    try await home.disableAllBackgroundDelivery()
+    #expect(try await home.backgroundDeliveries.map(\.filter.type) == [.event])
     await home.close()
   }
 }

@@ -93,7 +93,7 @@ final class ScratchDirectory: Sendable {
     home.apply(.structureAdded(Structure(id: "s", name: "Cottage")))
     home.apply(.roomAdded(Room(id: "k", name: "kitchen", structureID: "s")))
     home.apply(.roomAdded(Room(id: "p", name: "Porch", structureID: "s")))
-    let cottage = try #require(home.structure("s")).roomForEntireHome.id
+    let cottage = try #require(home.structure("s")).roomForEntireHome().id
     for room in ["k", "p", cottage] {
       let error = failure { () throws(HomeError) in _ = try home.movingDevice("1", to: room) }
       #expect(error?.code == .badArguments && error?.device == "Ceiling")
@@ -126,7 +126,7 @@ final class ScratchDirectory: Sendable {
 
   @Test func roomForEntireHomeIsImmutable() throws {
     let home = Samples.state()
-    let room = try #require(home.structures.first).roomForEntireHome
+    let room = try #require(home.structures.first).roomForEntireHome()
     #expect(room.isForEntireHome)
     #expect(!home.rooms.contains(room))
     #expect(failure { () throws(HomeError) in _ = try home.renamingRoom(room.id, to: "All") }?.code == .badArguments)

@@ -102,7 +102,7 @@ import Testing
     try await home.move("7/2", to: hall.id)
     func ids(_ query: Query<HomeDevice>) async throws -> [String] { try await query.list().map(\.id) }
     #expect(try await ids(home.devices().in(hall)) == ["7/2"])
-    #expect(try await ids(home.devices().in(structure.roomForEntireHome)) == ["5", "7", "7/3"])
+    #expect(try await ids(home.devices().in(structure.roomForEntireHome())) == ["5", "7", "7/3"])
     #expect(try await ids(home.devices().in(structure)) == ["5", "7", "7/2", "7/3"])
     #expect(try await ids(home.devices().in(Structure(id: "cabin", name: "Cabin"))).isEmpty)
     #expect(try await ids(home.devices().having(OnOffTrait.self)) == ["5", "7/2", "7/3"])
@@ -111,6 +111,8 @@ import Testing
     #expect(try await ids(home.devices().having(.light).named("Left")) == ["7/2"])
     #expect(try await home.rooms().in(structure).named("Hall").list() == [hall])
     #expect(try await home.rooms().named("hall").list().isEmpty)
+    #expect(try await home.structures().named("Home").list() == [structure])
+    #expect(try await home.structures().named("Cabin").list().isEmpty)
     await home.close()
   }
 

@@ -79,15 +79,15 @@ import Testing
     let structures = open.home.structures().stream().makeAsyncIterator()
     let rooms = open.home.rooms().stream().makeAsyncIterator()
     let manager = HomeManager(open.home)
-    try await manager.renameHome("home", to: "Nest")
+    try await open.home.renameStructure("home", to: "Nest")
     // None of these changes the collection.
-    try await manager.renameHome("home", to: "Nest")
+    try await open.home.renameStructure("home", to: "Nest")
     await open.process(.lost(5, .subscriptionLost))
-    let cabin = try await manager.addHome("Cabin")
-    try await manager.updatePrimaryHome(cabin.id)
+    let cabin = try await manager.addHome(withName: "Cabin")
+    try await manager.updatePrimaryHome(cabin)
     let room = try await manager.addRoom("Hall")
     try await manager.renameRoom(room.id, to: "Porch")
-    try await manager.removeHome(cabin.id)
+    try await manager.removeHome(cabin)
     await open.home.close()
     #expect(
       await rest(batches, of: CollectionSnapshots<Structure>.self).map { $0.map(\.name) } == [
@@ -334,7 +334,7 @@ import Testing
     let query = ObserverQuery(sampleType: .attribute, predicate: nil) { _, completion, _ in completion() }
     var all = SampleFilter.all
     all.type = .attribute
-    #expect(query.type == .attribute && query.predicate == all)
+    #expect(query.sampleType == .attribute && query.predicate == all)
   }
 
   // MARK: Names

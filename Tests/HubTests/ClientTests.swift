@@ -95,23 +95,23 @@ import Testing
     let (one, two, three) = (await RecordedClient(first), await RecordedClient(second), await RecordedClient(member))
     let owner = await RecordedClient(served.home)
     let others = [two, three, owner]
-    let cabin = try await one.manager.addHome("Cabin")
+    let cabin = try await one.manager.addHome(withName: "Cabin")
     #expect(one.manager.primaryHome?.name == "Home")
-    try await one.manager.updatePrimaryHome(cabin.id)
+    try await one.manager.updatePrimaryHome(cabin)
     #expect(one.manager.primaryHome?.name == "Cabin")
     for other in others {
       #expect(await other.recorder.waits(for: "primary Cabin"))
       #expect(other.manager.primaryHome?.name == "Cabin")
     }
-    #expect(await code { try await three.manager.updatePrimaryHome("home") } == .accessDenied)
-    #expect(await code { try await two.manager.updatePrimaryHome("none") } == .notFound)
+    #expect(await code { try await three.manager.updatePrimaryHome(cabin) } == .accessDenied)
+    #expect(await code { try await two.manager.updatePrimaryHome(Structure(id: "none", name: "")) } == .notFound)
     // Also visible to later clients and in the database.
     let late = try await served.client("late")
     #expect(await late.primaryStructure?.name == "Cabin")
     #expect(try StoredNames(served.scratch.state).state().primaryStructureID == cabin.id)
     // A room without a structure is added to the primary one.
     #expect(try await two.manager.addRoom("Den").structureID == cabin.id)
-    try await one.manager.removeHome(cabin.id)
+    try await one.manager.removeHome(cabin)
     for other in others { #expect(await other.recorder.waits(for: "primary Home")) }
     #expect(one.manager.primaryHome?.name == "Home")
     #expect(await one.recorder.waits(for: "+room Den"))

@@ -63,10 +63,15 @@ import Testing
       #expect(one.manager.primaryHome?.bridges.map(\.id) == ["7"])
     }
     // A single bridged device can't be removed, neither by the hub nor through it; a failed attempt sends no message.
-    #expect(await code { try await owner.manager.removeAccessory("7/2", force: true) } == .badArguments)
-    #expect(await code { try await recorded.manager.removeAccessory("7/2", force: true) } == .badArguments)
+    for one in [owner, recorded] {
+      let home = try #require(one.manager.primaryHome)
+      let behind = try #require(home.accessories.last)
+      #expect(behind.id == "7/3" && behind.isBridged)
+      #expect(await code { try await home.removeAccessory(behind, force: true) } == .badArguments)
+    }
     #expect(try await client.devices().list().count == 4)
-    try await owner.manager.removeAccessory("7", force: true)
+    let home = try #require(owner.manager.primaryHome)
+    try await home.removeAccessory(try #require(home.bridges.first), force: true)
     #expect(await recorded.recorder.waits(for: "-Behind 3"))
     #expect(await recorded.recorder.waits(for: "-Behind 2"))
     #expect(try await client.devices().list().map(\.id) == ["5"])
@@ -92,7 +97,8 @@ import Testing
     #expect(await code { try await seen.matterTraits.onOffTrait?.on() } == .accessDenied)
     #expect(await code { try await other.manager.rename("5", to: "Mine") } == .accessDenied)
     #expect(await code { try await one.manager.renameRoom("attic", to: "Den") } == .notFound)
-    #expect(await code { try await one.manager.removeHome("home") } == .badArguments)
+    let home = try #require(one.manager.primaryHome)
+    #expect(await code { try await one.manager.removeHome(home) } == .badArguments)
     // A report of the lamp after the failed commands is sent to all clients.
     let data = AttributeData(ConcreteAttributePath(1, 6, 0), dataVersion: 0, value: [0x09])
     try await served.home.controller.process(.report(NodeReport(5, [data], isWhole: false)))

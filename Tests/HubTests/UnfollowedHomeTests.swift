@@ -81,6 +81,34 @@ import WebClient
     await owner.close()
   }
 
+  /// An observer query of a client fails as one of the owner does.
+  @Test func observerQueriesNeedFollowedHome() async throws {
+    let (owner, scratch) = try await owner()
+    let client = try await Home(ServedHome.options(scratch))
+    #expect(await failure(executingIn: owner) == .badArguments)
+    #expect(await failure(executingIn: client) == .badArguments)
+    try await client.follow()
+    let late = try await Home(ServedHome.options(scratch))
+    for home in [owner, client, late] { #expect(await failure(executingIn: home) == nil) }
+    for home in [late, client, owner] {
+      await home.close()
+      #expect(await failure(executingIn: home) == .badArguments)
+    }
+  }
+
+  /// Returns the code of the error that the first call of a handler has; nil: none.
+  private func failure(executingIn home: Home) async -> HomeError.Code? {
+    let (calls, continuation) = AsyncStream.makeStream(of: HomeError.Code?.self)
+    let query = ObserverQuery(.all) { _, completion, error in
+      completion()
+      continuation.yield(error?.code)
+    }
+    await home.execute(query)
+    let first = await calls.first { _ in true }
+    await home.stop(query)
+    return first ?? nil
+  }
+
   @Test func followingStartsWithUnknownConnectivity() async throws {
     let (owner, scratch) = try await owner()
     let client = try await Home(ServedHome.options(scratch))

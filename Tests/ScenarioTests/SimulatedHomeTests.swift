@@ -242,7 +242,7 @@ import VirtualDevices
       let contacts = (
         try await home.devices().list().map(\.contact), manager.primaryHome?.accessories.map(\.contact)
       )
-      try await manager.removeAccessory(paired.device.id)
+      if let own = manager.primaryHome, let sun = own.accessories.first { try await own.removeAccessory(sun) }
       seen.append(try await home.devices().list().map(\.name))
       try await world.simulation.sleep(for: .seconds(20))
       return (paired.device.id, seen, contacts, own.messages, other.messages)

@@ -5,7 +5,7 @@ public import MatterController
 extension HomeManager: HomeEditing {
   @discardableResult
   public func perform(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
-    try await client.edit(edits)
+    try await client.apply(edits)
   }
 
   // MARK: Homes
@@ -13,26 +13,20 @@ extension HomeManager: HomeEditing {
   /// Adds a home.
   /// - Throws: ``HomeError`` `badArguments` if the name is invalid or in use.
   @discardableResult
-  public func addHome(_ name: String) async throws(HomeError) -> Structure {
+  public func addHome(withName name: String) async throws(HomeError) -> Structure {
     try await perform(.addStructure(name: name), \.structure)
-  }
-
-  /// Renames a home; the name is truncated to 60 Unicode code points.
-  /// - Throws: ``HomeError`` `notFound`; `badArguments` if another home has the name.
-  public func renameHome(_ homeID: String, to name: String) async throws(HomeError) {
-    try await perform([.renameStructure(id: homeID, name: name)])
   }
 
   /// Selects the primary home.
   /// - Throws: ``HomeError`` `notFound`.
-  public func updatePrimaryHome(_ homeID: String) async throws(HomeError) {
-    try await perform([.choosePrimaryStructure(id: homeID)])
+  public func updatePrimaryHome(_ home: Structure) async throws(HomeError) {
+    try await perform([.choosePrimaryStructure(id: home.id)])
   }
 
   /// Removes a home with its rooms. If it was the primary home, the first remaining one becomes primary.
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
-  public func removeHome(_ homeID: String) async throws(HomeError) {
-    try await perform([.removeStructure(id: homeID)])
+  public func removeHome(_ home: Structure) async throws(HomeError) {
+    try await perform([.removeStructure(id: home.id)])
   }
 
   // MARK: Devices
@@ -50,12 +44,5 @@ extension HomeManager: HomeEditing {
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void = { _, _ in }
   ) async throws(HomeError) -> PairedDevice {
     try await home.pair(request, name: name, room: room, trust: nil, origin: id, onStep: onStep)
-  }
-
-  /// Removes a device from the fabric and the home; a bridge with all its bridged devices.
-  /// - Parameter force: removes the device even if it can't be reached.
-  /// - Throws: ``HomeError`` `badArguments` for a bridged device, which can't be removed separately.
-  public func removeAccessory(_ accessory: String, force: Bool = false) async throws(HomeError) {
-    try await home.remove(device: accessory, force: force, origin: id)
   }
 }

@@ -198,7 +198,7 @@ struct HomeSnapshot: Sendable {
       messages.append(.detail(now) { await $0.accessoryDidUpdateName(now) })
     }
     if old.roomID != now.roomID {
-      let room = now.roomID.flatMap { id in rooms.first { $0.id == id } } ?? home.roomForEntireHome
+      let room = now.roomID.flatMap { id in rooms.first { $0.id == id } } ?? home.roomForEntireHome()
       messages.append(.room(home) { await $0.home(home, didUpdate: room, for: now) })
     }
     if !old.hasSameParts(as: now) {

@@ -20,7 +20,7 @@ extension Home {
   public func devices(of stored: StoredHome) async -> [HomeDevice] { await backend.devices(of: stored) }
 
   /// Executes a query until it is stopped or the home is closed. Its handler is first called once; with the error
-  /// `badArguments` if the query was already executed, or the home is not followed: see ``follow()``.
+  /// `badArguments` if the query was already executed, or the home is closed or not followed: see ``follow()``.
   public func execute(_ query: ObserverQuery) async { await backend.execute(query) }
 
   /// Stops a query, whose handler is not called again.
@@ -40,11 +40,15 @@ extension AnchoredQuery {
   /// - Parameters:
   ///   - predicate: conditions on the samples, whose own type is ignored; nil: none.
   ///   - anchor: the position to read from; nil: the beginning of the log.
-  ///   - limit: the maximum number of samples; 0: no limit.
+  ///   - limit: the maximum number of samples; ``ObjectQueryNoLimit``, which is 0: all.
   public init(type: SampleType, predicate: SampleFilter?, anchor: Anchor?, limit: Int) {
     self.init(type, predicate ?? .all, after: anchor, limit: limit)
   }
 }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The limit of an ``AnchoredQuery`` for all samples.
+public let ObjectQueryNoLimit = 0
 
 extension HomeBackend {
   fileprivate func devices(of stored: StoredHome) -> [HomeDevice] {

@@ -25,6 +25,11 @@ extension Query where Item == HomeDevice {
   public func named(_ name: String) -> Self { filter { $0.name == name } }
 }
 
+extension Query where Item == Structure {
+  /// Returns a query of the structures with exactly this name, of which there is at most one.
+  public func named(_ name: String) -> Self { filter { $0.name == name } }
+}
+
 extension Query where Item == Room {
   /// Returns a query of the rooms of a structure.
   public func `in`(_ structure: Structure) -> Self { filter { $0.structureID == structure.id } }

@@ -62,7 +62,7 @@ extension HomeRequest {
     case .read(_, let paths, _, _): paths.count
     case .write(_, let writes, _), .writeDevice(_, _, let writes, _, _): writes.count
     case .subscribe(_, let request): request.paths.count + request.events.count + request.knownVersions.count
-    case .samples(_, let filter, _), .addDelivery(let filter, _, _, _):
+    case .samples(_, let filter, _), .addDelivery(let filter, _, _, _, _):
       (filter.devices?.count ?? 0) + (filter.endpoints?.count ?? 0) + (filter.clusters?.count ?? 0)
         + (filter.attributes?.count ?? 0)
     default: 1

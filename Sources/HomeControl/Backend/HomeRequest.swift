@@ -70,9 +70,12 @@ package enum HomeRequest: Sendable, Codable {
   // MARK: Background deliveries
 
   case deliveries
-  /// - Parameter after: the position after which changes are delivered; nil: the end of the log.
+  /// - Parameters:
+  ///   - after: the position after which changes are delivered; nil: the end of the log.
+  ///   - program: the name of the program, which adds equal deliveries only once.
   case addDelivery(
-    filter: SampleFilter, frequency: BackgroundDelivery.Frequency, target: BackgroundDelivery.Target, after: Anchor?)
+    filter: SampleFilter, frequency: BackgroundDelivery.Frequency, target: BackgroundDelivery.Target, after: Anchor?,
+    program: String? = nil)
   case resumeDelivery(id: Int64)
   case removeDelivery(id: Int64)
 

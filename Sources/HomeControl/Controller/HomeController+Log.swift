@@ -11,11 +11,15 @@ extension HomeController {
   }
 
   package func execute(_ query: ObserverQuery) async {
-    guard let center else {
-      return query.fail(HomeError(.badArguments, "an observer query needs a home that is followed"), on: machine)
-    }
+    guard let center else { return query.fail(.notFollowed, on: machine) }
     await center.execute(query)
   }
 
   package func stop(_ query: ObserverQuery) async { await center?.stop(query) }
+}
+
+extension HomeError {
+  /// The error of an observer query.
+  package static let notFollowed = HomeError(
+    .badArguments, "an observer query needs an open home that is followed")
 }

@@ -112,10 +112,11 @@ extension HomeController {
     case .changeSettings(let changes): return .settings(settings: try await change(changes))
 
     case .deliveries: return .deliveries(deliveries: try await withDatabase { try $0.backgroundDeliveries() })
-    case .addDelivery(let filter, let frequency, let target, let anchor):
+    case .addDelivery(let filter, let frequency, let target, let anchor, let program):
       return .delivery(
         delivery: try await changingDeliveries {
-          try $0.add(BackgroundDelivery(filter, frequency, to: target, after: try anchor ?? $0.anchor()))
+          try $0.add(
+            BackgroundDelivery(filter, frequency, to: target, after: try anchor ?? $0.anchor(), program: program))
         })
     case .resumeDelivery(let id):
       return .deliveryResumed(hadFailed: try await changingDeliveries { try $0.resumeBackgroundDelivery(id) })

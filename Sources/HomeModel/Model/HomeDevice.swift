@@ -57,7 +57,7 @@ public struct HomeDevice: Sendable, Identifiable, CustomStringConvertible {
   /// Its room, which may be the room for the entire home. Nil if the home lacks its structure.
   public var room: Room? {
     var room = roomID.flatMap { id in rooms.first { $0.id == id } }
-    room = room ?? structures.first { $0.id == structureID }?.roomForEntireHome
+    room = room ?? structures.first { $0.id == structureID }?.roomForEntireHome()
     room?.home = home
     return room
   }

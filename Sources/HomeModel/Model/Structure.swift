@@ -13,7 +13,7 @@ public struct Structure: Sendable, Identifiable {
   package init(id: String, name: String) { (self.id, self.name) = (id, name) }
 
   /// The room of all devices without another room; it can't be renamed or removed, and is not among the rooms.
-  public var roomForEntireHome: Room {
+  public func roomForEntireHome() -> Room {
     modified(Room(id: "\(id)/*", name: name, structureID: id)) { $0.home = home }
   }
 }

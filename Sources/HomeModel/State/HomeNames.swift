@@ -208,7 +208,7 @@ extension HomeState {
   }
 
   private func changeableRoom(_ id: String) throws(HomeError) -> Room {
-    if structures.contains(where: { $0.roomForEntireHome.id == id }) {
+    if structures.contains(where: { $0.roomForEntireHome().id == id }) {
       throw HomeError(.badArguments, "the room for the entire home can't be renamed or removed")
     }
     guard let room = room(id) else { throw HomeError(.notFound, "there is no room with the id \(id)") }
@@ -238,7 +238,7 @@ extension HomeState {
     let device = try knownDevice(id)
     var target: String?
     if let roomID {
-      let whole = structures.lazy.map(\.roomForEntireHome).first { $0.id == roomID }
+      let whole = structures.lazy.map { $0.roomForEntireHome() }.first { $0.id == roomID }
       guard let room = room(roomID) ?? whole else {
         throw HomeError(.notFound, "there is no room with the id \(roomID)")
       }
@@ -253,11 +253,11 @@ extension HomeState {
 
   private func apart(_ device: DeviceEntry, _ room: Room) -> HomeError {
     let (own, other) = (structure(device.structureID)?.name, structure(room.structureID)?.name)
-    let place = room.isForEntireHome ? "no room" : "“\(room.name)”"
+    let place = "“\(other ?? room.structureID)”"
     return HomeError(
       .badArguments,
-      "a device in “\(own ?? device.structureID)” can't be put into \(place) of “\(other ?? room.structureID)”",
-      device: device.name)
+      "a device of “\(own ?? device.structureID)” can't be moved to "
+        + (room.isForEntireHome ? place : "the room “\(room.name)” of \(place)"), device: device.name)
   }
 
   /// The device with this id.

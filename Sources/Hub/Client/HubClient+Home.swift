@@ -1,3 +1,4 @@
+package import HomeAutomation
 package import HomeControl
 package import HomeModel
 internal import HomeStore
@@ -10,8 +11,21 @@ internal import NIOCore
 extension HubClient: HomeBackend {
   /// Hubs on the network follow the devices by themselves.
   package func follow() async throws(HomeError) {
-    if options.usesOwner { _ = try await send(.follow) }
+    guard options.usesOwner else { return }
+    _ = try await send(.follow)
+    isFollowing = true
   }
+
+  package func execute(_ query: ObserverQuery) async {
+    // A busy owner may not answer in time; the query is executed if it is not known to fail.
+    let mayFail = options.usesOwner && !isFollowing
+    if mayFail, case .status(let status)? = try? await send(.status).reply, !status.isFollowing {
+      return query.fail(.notFollowed, on: machine)
+    }
+    if isClosed { query.fail(.notFollowed, on: machine) } else { queries.execute(query) }
+  }
+
+  package func stop(_ query: ObserverQuery) { queries.stop(query) }
 
   package func perform(
     _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler

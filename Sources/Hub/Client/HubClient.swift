@@ -110,7 +110,9 @@ public actor HubClient {
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var debounceTimer: Scheduled<Void>?
   private var clock: HomeClock
-  private(set) var queries: ObserverQueries
+  var queries: ObserverQueries
+  /// Whether the owner of the home follows the devices for this process.
+  var isFollowing = false
   private var identity: HomeIdentity
   /// The logs of the received anchors; each route may have its own.
   var logs: Set<UInt32> = []
@@ -489,8 +491,4 @@ public actor HubClient {
       return (try result.get(), route.locality)
     }
   }
-
-  package func execute(_ query: ObserverQuery) { queries.execute(query) }
-
-  package func stop(_ query: ObserverQuery) { queries.stop(query) }
 }

@@ -138,7 +138,9 @@ extension HubServer: HomeServer {
       return reply(request.id, .failure(error), to: connection)
     }
     // An owner of the home is not a user of the machine.
-    if case .addDelivery(_, _, let target, _) = request.request, case .command = target, !connection.client.isSameUser {
+    if case .addDelivery(_, _, let target, _, _) = request.request, case .command = target,
+      !connection.client.isSameUser
+    {
       return refuse(
         .accessDenied, "only a process of the hub's user may add a command; run `hearth observe` on the hub's machine")
     }

@@ -25,7 +25,10 @@ struct Observe: AsyncParsableCommand {
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "add", abstract: "Add an observer of changes from now on.",
-      discussion: "--run is the last option: all arguments after it belong to the command.")
+      discussion: """
+        --run is the last option: all arguments after it belong to the command. An observer that was added with the same \
+        options before is kept.
+        """)
     @OptionGroup var options: GlobalOptions
     @Flag(help: "The type of change.") var type: ObservedType
     @Option(

@@ -60,7 +60,7 @@ struct ChangeFormatter {
     let after = sample.isDeletion ? before : device(of: sample)
     let formatted = Self.format(
       sample, knowsOldName(sample.change) ? before?.name ?? room : nil, after, room: room, raw: raw, names)
-    var json: JSON = ["type": .string(sample.type.rawValue), "change": .string(formatted.kind)]
+    var json: JSON = ["type": .string(sample.sampleType.rawValue), "change": .string(formatted.kind)]
     if let after { json = json.adding("id", .string(after.id)).adding("room", .optional(after.room)) }
     json = json.adding(formatted.json)
     var text: String? = formatted.text
@@ -227,7 +227,7 @@ struct ChangeFormatter {
     case .structureRenamed(let id, let name): return renamed("structure", id, from: oldName, to: name)
     default:
       // The node is not a device yet, or was removed.
-      guard let node = sample.node else { return (sample.type.rawValue, [:], sample.type.rawValue) }
+      guard let node = sample.node else { return (sample.sampleType.rawValue, [:], sample.sampleType.rawValue) }
       let name = "\(node.rawValue)"
       return format(sample.change, nil, unknown(name, name: name, room: nil), raw: raw, home)
     }

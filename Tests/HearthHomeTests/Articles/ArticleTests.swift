@@ -88,6 +88,9 @@ import Testing
     let resumed = try await home.backgroundDeliveries
     #expect(resumed.map(\.isSuspended) == [false] && resumed.map(\.strikes) == [0])
     #expect(resumed.map(\.anchor) == [delivery.anchor])
+    // The application enables its delivery at each start.
+    for _ in 0..<2 { try await home.stop(ClientExample.record(home)) }
+    #expect(try await home.backgroundDeliveries == resumed)
     await home.close()
   }
 }

@@ -83,7 +83,8 @@ import Testing
     (.addDelivery(filter: .all, frequency: .every(.seconds(60)), target: .command(["true"]), after: nil), .owner),
     (
       .addDelivery(
-        filter: SampleFilter(.event), frequency: .immediate, target: .webhook("http://[::1]/"), after: Anchor("h1-2")),
+        filter: SampleFilter(.event), frequency: .immediate, target: .webhook("http://[::1]/"), after: Anchor("h1-2"),
+        program: "clock"),
       .owner
     ),
     (.resumeDelivery(id: 1), .owner), (.removeDelivery(id: 1), .owner),

@@ -26,7 +26,7 @@ import Testing
     #expect(await delegate.waits(for: "homes"))
     #expect(manager.isSynchronized && manager.homes.isEmpty && manager.primaryHome == nil)
     let other = HomeManager(offline.home)
-    try await other.addHome("Cabin")
+    try await other.addHome(withName: "Cabin")
     #expect(await delegate.waits(for: "primary Cabin"))
     #expect(delegate.messages == ["homes", "+home Cabin", "primary Cabin"])
     #expect(manager.homes.map(\.name) == ["Cabin"] && manager.primaryHome?.name == "Cabin")
@@ -41,7 +41,7 @@ import Testing
     manager.delegate = delegate
     #expect(await delegate.waits(for: "homes"))
     manager.delegate = delegate
-    try await HomeManager(offline.home).addHome("Cabin")
+    try await HomeManager(offline.home).addHome(withName: "Cabin")
     #expect(await delegate.waits(for: "primary Cabin"))
     #expect(delegate.messages == ["homes", "+home Cabin", "primary Cabin"])
     await offline.home.close()
@@ -73,6 +73,7 @@ import Testing
     first.delegate.forget()
     second.delegate.forget()
     let manager = first.manager
+    let home = try #require(manager.primaryHome)
     let room = try await manager.addRoom("Den")
     try await manager.renameRoom(room.id, to: "Study")
     try await manager.move("5", to: room.id)
@@ -85,17 +86,17 @@ import Testing
     try await manager.rename("5", to: "Lamp 5")
     try await manager.move("5", to: nil)
     try await manager.removeRoom(room.id)
-    try await manager.renameHome("home", to: "Nest")
-    let cabin = try await manager.addHome("Cabin")
-    try await manager.updatePrimaryHome(cabin.id)
+    try await home.updateName("Nest")
+    let cabin = try await manager.addHome(withName: "Cabin")
+    try await manager.updatePrimaryHome(cabin)
     #expect(manager.primaryHome?.name == "Cabin")
     // The home is the primary home already: no message.
-    try await manager.updatePrimaryHome(cabin.id)
+    try await manager.updatePrimaryHome(cabin)
     // The recorded name is read when the message arrives.
     #expect(await second.delegate.waits(for: "primary Cabin"))
-    try await manager.removeHome(cabin.id)
+    try await manager.removeHome(cabin)
     #expect(await second.delegate.waits(for: "primary Nest"))
-    try await manager.renameHome("home", to: "Home")
+    try await home.updateName("Home")
     #expect(manager.primaryHome?.name == "Home")
 
     #expect(await second.delegate.waits(for: "home is Home"))
@@ -106,10 +107,10 @@ import Testing
         "-home Cabin", "primary Nest", "home is Home",
       ])
     // The first client gets no message of its own edits, only those of the second one.
-    try await second.manager.renameHome("home", to: "Lair")
+    try await second.manager.primaryHome?.updateName("Lair")
     #expect(await first.delegate.waits(for: "home is Lair"))
     #expect(first.delegate.messages == ["home is Lair"])
-    try await second.manager.renameHome("home", to: "Home")
+    try await second.manager.primaryHome?.updateName("Home")
     #expect(await first.delegate.waits(for: "home is Home"))
   }
 
@@ -119,8 +120,9 @@ import Testing
     let (first, second) = (await RecordingClient(offline.home), await RecordingClient(offline.home))
     await #expect(throws: HomeError.self) { try await first.manager.rename("5", to: " ") }
     await #expect(throws: HomeError.self) { try await first.manager.renameRoom("attic", to: "Den") }
-    await #expect(throws: HomeError.self) { try await first.manager.addHome("HOME") }
-    await #expect(throws: HomeError.self) { try await first.manager.removeHome("home") }
+    await #expect(throws: HomeError.self) { try await first.manager.addHome(withName: "HOME") }
+    let home = try #require(first.manager.primaryHome)
+    await #expect(throws: HomeError.self) { try await first.manager.removeHome(home) }
     // Nor does a call without effect.
     try await first.manager.rename("5", to: "Lamp 5")
     try await first.manager.addRoom("Den")
@@ -152,7 +154,7 @@ import Testing
     let first = HomeManager(offline.home)
     let slow = await RecordingClient(offline.home)
     slow.delegate.isHeld = true
-    for name in ["A", "B", "C"] { try await first.addHome(name) }
+    for name in ["A", "B", "C"] { try await first.addHome(withName: name) }
     slow.manager.suspend()
     slow.manager.resume()
     slow.delegate.isHeld = false
@@ -174,15 +176,18 @@ import Testing
 
     let other = await RecordingClient(offline.home)
     client.delegate.forget()
+    let home = try #require(client.manager.primaryHome)
+    let (bridge, behind) = (try #require(home.bridges.first), try #require(home.accessories.first))
+    #expect(behind.isBridged && !bridge.isBridged)
     do {
-      try await client.manager.removeAccessory("7/2", force: true)
+      try await home.removeAccessory(behind, force: true)
       Issue.record("a single bridged device was removed")
     } catch {
       #expect(error.code == .badArguments)
     }
     #expect(await offline.home.backend.state.devices.count == 3)
     // The bridge and its devices, with this client as the origin.
-    try await client.manager.removeAccessory("7", force: true)
+    try await home.removeAccessory(bridge, force: true)
     #expect(await other.delegate.waits(for: "-Behind 2"))
     #expect(Set(other.delegate.messages) == ["-Behind 2", "-Behind 3"])
     #expect(await offline.home.backend.state.devices.isEmpty)
@@ -394,10 +399,10 @@ import Testing
     let home = try #require(client.manager.primaryHome)
     #expect(home.accessories.map { $0.room?.name } == ["Den", "Home"])
     #expect(home.rooms.map { $0.accessories.map(\.id) } == [["5"]])
-    #expect(home.roomForEntireHome.accessories.map(\.id) == ["6"])
+    #expect(home.roomForEntireHome().accessories.map(\.id) == ["6"])
     #expect(home.accessories.first?.room?.accessories.map(\.id) == ["5"])
     // Devices of queries have rooms as well.
-    #expect(try await offline.home.devices().list().map(\.room) == [den, home.roomForEntireHome])
+    #expect(try await offline.home.devices().list().map(\.room) == [den, home.roomForEntireHome()])
     await offline.home.close()
   }
 
@@ -418,9 +423,9 @@ import Testing
     try await here.make([.structureAdded(HomeReducer.firstStructure)])
     let there = try await OfflineHome(directory, timeout: .seconds(120))
     let client = await RecordingClient(there.home)
-    #expect(client.manager.primaryHome?.hubState == .connected)
+    #expect(client.manager.primaryHome?.homeHubState == .connected)
     let own = await RecordingClient(here.home)
-    #expect(own.manager.primaryHome?.hubState == .thisProcess)
+    #expect(own.manager.primaryHome?.homeHubState == .thisProcess)
     await here.home.close()
     #expect(await client.delegate.waits(for: "hub thisProcess"))
     await there.home.close()

@@ -14,7 +14,7 @@ import HearthHome
       exit(64)
     }
     let application = Application(try await HomeExample.open(StateDirectory(directory)))
-    try await application.record()
+    _ = try await ClientExample.record(application.home)
     try await application.observe()
     await application.home.close()
   }
@@ -37,13 +37,5 @@ import HearthHome
       if let device { group.addTask { await HomeExample.reports(device) } }
     }
     for handle in handles { handle.cancel() }
-  }
-
-  /// Reads every change from the log, from now on, and lets the home run a command for changes of the connectivity, also
-  /// while the application does not run.
-  func record() async throws {
-    _ = try await ClientExample.deliver(home)
-    let reader = ClientExample.Reader(home, .all, after: "\(try await home.anchor())")
-    _ = await ClientExample.query(home, .all, reader)
   }
 }

@@ -65,7 +65,7 @@ enum ClientExample {
         let result = try await home.results(of: AnchoredQuery(.attribute, filter, after: anchor))
         switch result {
         case .samples(let samples, _, let isLast):
-          for sample in samples { print(sample.date, sample.change, sample.origin ?? "the device") }
+          for sample in samples { print(sample.startDate, sample.change, sample.origin ?? "the device") }
           isComplete = isLast
         case .reset(let stored):
           // The log starts after the anchor: reload the home.
@@ -96,6 +96,13 @@ enum ClientExample {
     let delivery = try await home.enableBackgroundDelivery(
       for: .connectivity, frequency: .every(.seconds(60)), target: .command(["notify-send", "Home"]))
     return delivery
+  }
+
+  /// Reads every change from the log, from now on, and lets the home run a command for changes of the connectivity, also
+  /// while the application does not run.
+  static func record(_ home: Home) async throws -> ObserverQuery {
+    _ = try await deliver(home)
+    return await query(home, .all, Reader(home, .all, after: "\(try await home.anchor())"))
   }
 
   static func resume(_ home: Home) async throws {

@@ -108,7 +108,7 @@ enum HomeExample {
     let result = try await home.results(of: AnchoredQuery(.all, after: anchor))
     switch result {
     case .samples(let samples, _, _):
-      for sample in samples { print(sample.date, sample.change) }
+      for sample in samples { print(sample.startDate, sample.change) }
     case .reset(let stored):
       // The log starts after the anchor: reload the home.
       print("\(stored.state.devices.count) devices")

@@ -26,6 +26,48 @@ import MatterClusters
     for accessory in home.accessories { accessory.delegate = self }
   }
 
+  // MARK: Edits
+
+  func addHome() async throws {
+    let home = try await homeManager.addHome(withName: "My Home")
+    try await homeManager.updatePrimaryHome(home)
+    home.delegate = self
+    let room = try await home.addRoom(withName: "Living Room")
+    try await room.updateName("Lounge")
+    try await home.updateName("Our Home")
+    reload()
+  }
+
+  func removeHome() async throws {
+    guard let home = homeManager.homes.first(where: { $0.isPrimary }), home.homeHubState != .notAvailable else {
+      return
+    }
+    for room in home.rooms { try await home.removeRoom(room) }
+    try await homeManager.removeHome(home)
+    reload()
+  }
+
+  func assign(_ accessory: HomeDevice, toRoomNamed name: String?) async throws {
+    guard let home = homeManager.primaryHome else { return }
+    let room = home.rooms.first { $0.name == name } ?? home.roomForEntireHome()
+    try await home.assignAccessory(accessory, to: room)
+    try await accessory.updateName("\(accessory.manufacturer ?? "Unknown") \(accessory.model ?? "")")
+    reload()
+  }
+
+  func remove(_ accessory: HomeDevice) async throws { try await homeManager.primaryHome?.removeAccessory(accessory) }
+
+  func details(of accessory: HomeDevice) -> [String] {
+    [
+      accessory.uniqueIdentifier, accessory.name, accessory.room?.name ?? "", accessory.firmwareVersion ?? "",
+      accessory.isBridged ? "bridged" : "not bridged",
+    ]
+  }
+
+  func identify(_ accessory: HomeDevice) async throws { try await accessory.identify() }
+
+  // MARK: Delegates
+
   func homeManagerDidUpdateHomes(_ manager: HomeManager) { reload() }
 
   func home(_ home: Structure, didAdd accessory: HomeDevice) { reload() }
