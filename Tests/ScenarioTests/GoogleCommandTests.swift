@@ -1,5 +1,6 @@
 import HearthHome
 import MatterClusters
+import MatterModel
 import Scenario
 import Simulation
 import Testing
@@ -51,10 +52,17 @@ import Testing
       #expect(try GoogleControls.make(await device("Lamp")).status == "not dimmable")
       #expect(try GoogleControls.make(await device("Ceiling")).status.hasPrefix("level"))
       var states: [String] = []
+      let lock = try #require(try GoogleControls.make(await device("Door")) as? LockControl)
+      let added = try await lock.lock.setCredential(
+        operationType: .add, credential: .init(credentialType: .pin, credentialIndex: 1),
+        credentialData: [0x31, 0x32, 0x33, 0x34, 0x35, 0x36], userIndex: nil, userStatus: nil, userType: nil)
+      #expect(added.status == .success)
+      let error = await #expect(throws: HomeError.self) { try await lock.toggle(code: "654321") }
+      #expect(error?.code == .refused)
       for _ in 0..<2 {
         let control = try #require(try GoogleControls.make(await device("Door")) as? LockControl)
         states.append(control.status)
-        try await control.toggle(code: "1234")
+        try await control.toggle(code: "123456")
         try await control.setRelockTime(60)
         try await world.simulation.sleep(for: .seconds(5))
       }
