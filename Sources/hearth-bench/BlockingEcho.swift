@@ -1,6 +1,7 @@
 import CBench
 import Foundation
 import Glibc
+import MatterProtocol
 import Runtime
 import Synchronization
 
