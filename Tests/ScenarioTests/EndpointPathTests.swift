@@ -73,6 +73,8 @@ import Testing
   @Test("finds attributes of all clusters of each kind", arguments: DeviceKind.all) func findsAll(_ kind: DeviceKind)
     throws
   {
+    // A bridge has only the devices of a definition.
+    guard kind != .bridge else { return }
     let text = "devices:\n  - { name: X, type: \(kind.name) }\n"
     let home = try HomeDefinition.load(simulating: [("x.yaml", text)])
     let (device, names) = (try #require(home.devices.first), DeviceNames(home))

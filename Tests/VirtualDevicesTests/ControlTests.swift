@@ -253,10 +253,10 @@ import Testing
         _ = try await fleet.send(move("Den/Washer", "door", "ajar"))
       }
       #expect(ajar?.message == "unknown state “ajar”; expected closed or open")
-      // The compartments of a bridged refrigerator are on the endpoints after its own.
+      // The endpoints of a bridged refrigerator are counted within it; its compartments follow its own.
       #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open")) == nil)
-      #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open", 4)) == nil)
-      #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open", 2)) == .notFound)
+      #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open", 2)) == nil)
+      #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open", 4)) == .notFound)
       _ = try await fleet.send(.power(device: "Den/Fridge", .off))
       #expect(try await fleet.errorCode(move("Den/Fridge", "door", "closed")) == .noPower)
     }

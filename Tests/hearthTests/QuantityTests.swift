@@ -98,7 +98,7 @@ import Testing
     let error = #expect(throws: HomeError.self) {
       try AttributeUnits.parse("-500C", cluster: 0x402, attribute: 0, raw: false, named: "x")
     }
-    #expect(error?.message == "x: “-500C” is out of range; expected -327.7 °C to 327.7 °C", "\(error?.message ?? "")")
+    #expect(error?.message == "x: “-500C” is out of range; expected -327.67 °C to 327.67 °C", "\(error?.message ?? "")")
   }
 
   @Test("shows and accepts temperatures as degrees") func temperatures() throws {

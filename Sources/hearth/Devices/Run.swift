@@ -171,7 +171,8 @@ struct Run: AsyncParsableCommand {
     }
     do throws(DefinitionError) {
       let whole = try HomeDefinition.load(simulating: texts, for: shard, opening: HomeDefinition.openFile)
-      return (whole, try whole.part(shard))
+      let part = try whole.part(shard)
+      return (whole, part)
     } catch {
       throw HomeError(.badDefinition, "\(error)", cause: error)
     }

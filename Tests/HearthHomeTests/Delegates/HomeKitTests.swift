@@ -47,7 +47,7 @@ import Testing
     let loft = try await cabin.addRoom(withName: "Loft")
     #expect(loft.uniqueIdentifier == loft.id)
     let device = try #require(home.accessories.first)
-    #expect(await error { try await cabin.removeAccessory(device) } == "the device is not in “Lodge”")
+    #expect(await error { try await cabin.removeAccessory(device) } == "the device is not in “Cabin”")
     #expect(await error { try await Structure(id: home.id, name: "").removeAccessory(device) } != nil)
     try await cabin.removeRoom(loft)
     #expect(cabin.rooms.isEmpty)

@@ -145,7 +145,8 @@ import Testing
     )
     #expect(
       problem("booleanState.stateValue: { sine: { mean: 1, amplitude: 1, period: 1h } }")
-        == "rooms/home.yaml:5:40: found a mapping, expected “steps” or “file”: the attribute is not a number")
+        == "rooms/home.yaml:5:40: found a mapping, expected “steps”, “file” or “expression”: the attribute is not a number"
+    )
     #expect(
       problem(
         "booleanState.stateValue: { steps: [true for 1h, false] }\n    attributes: { booleanState.stateValue: on }")
