@@ -86,8 +86,6 @@ public enum PowerSourceServer {
           return
         }
         change(&context) { $0.set(charge: Double(percent) / 2, at: $1) }
-        // At the start, changes have no handlers yet.
-        noteLevel(&context)
       }
       .onChange(PowerSource.batChargeLevel) { context in noteLevel(&context) }
   }
