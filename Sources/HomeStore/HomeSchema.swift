@@ -7,7 +7,7 @@ enum HomeSchema {
   /// `Hrth`, stored as the application id of the file, distinguishes homes from databases of other programs.
   private static let applicationID: Int32 = 0x4872_7468
   /// Stored as the user version of the file. Increase it with each change of the schema or of a stored format.
-  private static let version: Int32 = 8
+  private static let version: Int32 = 9
 
   /// Returns whether the database is new, that is, empty. Changes nothing in the file.
   /// - Parameter checksLargeLog: whether a log with more than ``fastLogCount`` changes is also checked, which takes long.

@@ -31,7 +31,7 @@ import Testing
   }
 
   private func expectation(_ path: String, _ version: Int) -> String {
-    "\(path): made by another version of Hearth (schema \(version); expected 8); move it and \(path)-wal away to create a "
+    "\(path): made by another version of Hearth (schema \(version); expected 9); move it and \(path)-wal away to create a "
       + "new home"
   }
 

@@ -147,16 +147,6 @@ import Testing
     await served.close()
   }
 
-  @Test("an owner that revokes its own invitation gets the reply") func repliesToOwnRevocation() async throws {
-    let served = try await ServedHome()
-    let owner = try await served.client(token: try await served.invite("Ada", .owner))
-    #expect(try await owner.revoke("Ada").client.name == "Ada")
-    #expect(await eventually { await code { _ = try await owner.anchor() } == .accessDenied })
-    #expect(try await served.hub.status.clients.isEmpty)
-    await owner.close()
-    await served.close()
-  }
-
   @Test func hidesAdministratorAttributesFromGuests() async throws {
     let served = try await ServedHome()
     let guest = try await served.client(token: try await served.invite("Gast", .guest))

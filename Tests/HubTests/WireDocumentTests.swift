@@ -21,7 +21,8 @@ import Testing
     for match in body.matches(of: declaration) {
       let values = (match.output.2 ?? "").split(separator: ",").map { value in
         let parts = value.split(separator: ":").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
-        return "`\(parts.first ?? "")\(parts.last?.hasSuffix("?") == true ? "?" : "")`"
+        let isOptional = parts.last?.prefix { $0 != " " }.hasSuffix("?") == true
+        return "`\(parts.first ?? "")\(isOptional ? "?" : "")`"
       }
       cases[String(match.output.1)] = values.joined(separator: " ")
     }

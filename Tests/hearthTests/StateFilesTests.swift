@@ -47,7 +47,7 @@ import Testing
     try queue.close()
     let bytes = try Data(contentsOf: database)
     let message =
-      "\(database.path): made by another version of Hearth (schema 9; expected 8); move it and \(database.path)-wal away "
+      "\(database.path): made by another version of Hearth (schema 10; expected 9); move it and \(database.path)-wal away "
       + "to create a new home"
 
     let result = try await hearth.run(command)

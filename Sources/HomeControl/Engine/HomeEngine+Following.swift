@@ -85,7 +85,8 @@ extension HomeEngine {
   /// The number of paths that each node accepts in a read. Matter Core § 2.11.2.
   private static let maximumPaths = 9
 
-  /// Reads the endpoints of a followed node that lack values. A failed read is repeated after the next report.
+  /// Reads the endpoints of a followed node that lack values. A read without an answer is repeated after the
+  /// next report.
   mutating func readMissing(of node: NodeID, at now: Instant) {
     guard isFollowing, let entry = followed[node], entry.reading == nil, !entry.unread.isEmpty else { return }
     let paths = entry.unread.sorted().map { AttributePath(endpoint: $0) }

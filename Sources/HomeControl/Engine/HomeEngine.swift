@@ -393,7 +393,8 @@ package struct HomeEngine: Engine {
     case .success: if let owner { answered(owner) }
     case .failure(let error):
       guard let owner else { break }
-      if let missing { followed[owner]?.unread.formUnion(missing) }
+      // A device that refuses the read would refuse it again.
+      if let missing, !error.isAnswer { followed[owner]?.unread.formUnion(missing) }
       // A rejection also is an answer.
       if error.isAnswer { answered(owner) }
       if !isFollowing, let reason = OfflineReason(error, hasAddress: controller.node(owner)?.address != nil) {

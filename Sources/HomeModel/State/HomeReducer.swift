@@ -190,6 +190,8 @@ package struct HomeReducer: Sendable {
     if pairing?.node != node {
       for path in unknown where state.value(node, path) == nil {
         update.unread[node, default: []].insert(path.endpoint)
+        // With its version, the cluster would not be reported again after a restart.
+        update.versions[node]?[ClusterPath(path.endpoint, path.cluster)] = nil
       }
     }
     if isTopology {

@@ -19,13 +19,21 @@ extension HubClient: HomeBackend {
   package func execute(_ query: ObserverQuery) async {
     // A busy owner may not answer in time; the query is executed if it is not known to fail.
     let mayFail = options.usesOwner && !isFollowing
-    if mayFail, case .status(let status)? = try? await send(.status).reply, !status.isFollowing {
+    startingQueries.insert(ObjectIdentifier(query))
+    var isFollowed = true
+    if mayFail, case .status(let status)? = try? await send(.status).reply { isFollowed = status.isFollowing }
+    // The query may have been stopped meanwhile.
+    guard startingQueries.remove(ObjectIdentifier(query)) != nil else { return }
+    if !isFollowed {
       return query.fail(.notFollowed, on: machine)
     }
     if isClosed { query.fail(.notFollowed, on: machine) } else { queries.execute(query) }
   }
 
-  package func stop(_ query: ObserverQuery) { queries.stop(query) }
+  package func stop(_ query: ObserverQuery) {
+    startingQueries.remove(ObjectIdentifier(query))
+    queries.stop(query)
+  }
 
   package func perform(
     _ request: HomeRequest, origin: String?, progress: @escaping HomeProgress.Handler

@@ -103,7 +103,8 @@ extension HubServer {
     return .null
   }
 
-  /// Sets the label of the fabric, “Home” if it is null or blank. The first client that sets it owns it until it disconnects; others don't change it.
+  /// Sets the label of the fabric, “Home” if it is null or blank. The first client that sets it owns it until it
+  /// disconnects; others don't change it.
   func setFabricLabel(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     // The label of a fabric has at most 32 bytes.
     var label = try arguments.optionalText("label")?.prefix { !$0.isNewline }.prefix(32) ?? ""

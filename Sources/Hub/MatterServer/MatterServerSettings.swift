@@ -25,9 +25,13 @@ struct MatterServerSettings: Codable, Hashable {
   static func load(from database: HomeDatabase, _ logger: Logger) throws(HomeError) -> MatterServerSettings {
     guard let text = try database.setting(key) else { return MatterServerSettings() }
     do { return try JSONDecoder().decode(MatterServerSettings.self, from: Data(text.utf8)) } catch {
+      let copy = "\(key).unreadable"
+      try database.set(text, for: copy)
       logger.error(
-        "\(database.path): the setting “\(key)” can't be read, defaults are used; set the fabric label and credentials again",
-        metadata: ["reason": "\(error)"])
+        """
+        \(database.path): the setting “\(key)” can't be read and is kept as “\(copy)”; set the fabric label and the \
+        credentials again
+        """, metadata: ["reason": "\(error)"])
       return MatterServerSettings()
     }
   }

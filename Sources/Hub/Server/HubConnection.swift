@@ -76,10 +76,6 @@ final class HubConnection {
   var isCatchingUp = false
   /// The number of requests without a reply.
   var ownOutstanding = 0
-  /// The number of its running requests to revoke an invitation.
-  var revocations = 0
-  /// Whether its own invitation was revoked. Nothing that the client sends afterward is handled.
-  var isRevoked = false
   /// The requests that were not started yet, in order of arrival.
   var requests: [Request] = []
   /// The running requests that can be canceled, by id.

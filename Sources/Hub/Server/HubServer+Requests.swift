@@ -81,9 +81,6 @@ extension HubServer: HomeServer {
       handshake.abort()
     }
     for connection in connections.values where !isValid(connection.client) {
-      connection.isRevoked = true
-      // A client that has revoked its own invitation gets the reply first, after which this method is called again.
-      guard connection.revocations == 0 else { continue }
       // Without the invitations, clients may connect again once they can be read.
       if areInvitationsKnown { refuse(connection, Self.revoked) } else { connection.close(.unexpectedServerError) }
     }
@@ -180,8 +177,6 @@ extension HubServer: HomeServer {
   /// Performs a request and sends the reply.
   private func perform(_ request: HubConnection.Request, of number: Int) async {
     guard let connection = connections[number] else { return }
-    let isRevocation = if case .revoke = request.request { true } else { false }
-    if isRevocation { connection.revocations += 1 }
     let result = await perform(request, connection) { [self] progress in
       assumeIsolated { server in
         let news = HubNews.progress(HubProgress(id: request.id, progress: progress))
@@ -196,10 +191,6 @@ extension HubServer: HomeServer {
       let sent = connection.send(text)
       // A part of the log is large.
       if case .samples = request.request { try? await sent.get() }
-    }
-    if isRevocation {
-      connection.revocations -= 1
-      if connection.isRevoked { closeInvalid() }
     }
     noteEnd()
   }

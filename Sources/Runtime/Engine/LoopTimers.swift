@@ -16,6 +16,8 @@ final class LoopTimers: NIOScheduledCallbackHandler {
   private let eventLoop: any EventLoop
   /// An entry is stale if its time is not the one in its timer.
   private var entries = EventHeap<Entry>()
+  /// The number of entries at which the stale ones are removed.
+  private var capacity = 64
   private var scheduled: (callback: NIOScheduledCallback, at: Instant)?
 
   private init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
@@ -34,7 +36,18 @@ final class LoopTimers: NIOScheduledCallbackHandler {
 
   func insert(_ timer: LazyTimer, at time: Instant) {
     entries.insert(Entry(time: time, timer: timer))
+    if entries.count > capacity { removeStale() }
     schedule()
+  }
+
+  private func removeStale() {
+    let all = entries.elements { _ in true }
+    entries = EventHeap()
+    var kept: Set<ObjectIdentifier> = []
+    for entry in all where entry.timer.entry == entry.time && kept.insert(ObjectIdentifier(entry.timer)).inserted {
+      entries.insert(entry)
+    }
+    capacity = max(64, 2 * entries.count)
   }
 
   /// Cancels the loop's timer if no timer is left.

@@ -37,6 +37,7 @@ struct OTA: AsyncParsableCommand {
     func validate() throws {
       guard 1...64 ~= (text ?? "0").utf8.count else { throw ValidationError("--text: expected 1 to 64 bytes") }
       guard from ?? 0 <= to ?? .max else { throw ValidationError("--from must not exceed --to") }
+      guard number > 0 else { throw ValidationError("--number: expected at least 1") }
       guard from ?? 0 < number else { throw ValidationError("--from must be below --number") }
       guard notes?.utf8.count ?? 0 <= 256 else { throw ValidationError("--notes: expected at most 256 bytes") }
     }

@@ -20,7 +20,7 @@ extension OTA {
     static let configuration = CommandConfiguration(
       commandName: "serve", abstract: "Provide software images to the devices of the home until interrupted.",
       discussion: """
-        Runs a virtual device “Software Provider”, which becomes a device of the home, and announces it to all devices that \
+        Runs a virtual device “Software Provider”, which is a device of the home meanwhile, and announces it to all devices that \
         an image is for, or to those of --to. Uses the loopback interface only unless --interface is given.
         """)
     @OptionGroup var home: HomeOptions

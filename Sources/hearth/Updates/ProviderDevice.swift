@@ -70,7 +70,7 @@ struct ProviderDevice {
     in session: Home
   ) async throws -> SoftwareStatus {
     try await run([image], fault: fault, options, in: session) { provider in
-      let earlier = try await events(of: device, session).map(\.number).max()
+      let earlier = await events(of: device, session)?.map(\.number).max()
       try await session.announce(provider, to: device)
       return try await follow(device, to: image.header.softwareVersion, since: earlier, session, options.output)
     }
@@ -97,27 +97,31 @@ struct ProviderDevice {
       hasStarted = hasStarted || !status.isIdle
       guard status.isIdle else { continue }
       if hasStarted || count >= limits.start {
-        let events = try await events(of: device, session).filter { $0.number > earlier ?? 0 }
-        throw HomeError(.refused, failure(events), device: device.name)
+        let events = await events(of: device, session)?.filter { $0.number > earlier ?? 0 }
+        throw HomeError(
+          .refused, events.map { failure($0) } ?? "the update failed, for an unknown reason", device: device.name)
       }
     }
     throw HomeError(.timedOut, "the update did not end", device: device.name)
   }
 
-  /// Returns the events of updates that the device has recorded.
-  private static func events(of device: DeviceRecord, _ session: Home) async throws -> [EventData] {
+  /// Returns the events of updates that the device has recorded; nil if they can't be read, for example because the
+  /// device permits no further subscription.
+  private static func events(of device: DeviceRecord, _ session: Home) async -> [EventData]? {
     let paths = [Requestor.stateTransition.id, Requestor.downloadError.id].map {
       EventPath(endpoint: .root, cluster: Requestor.id, event: $0)
     }
     var found: [EventData] = []
-    for try await update in session.backend.subscribe(device.nodeID, SubscriptionRequest(events: paths)) {
-      switch update {
-      case .event(let event): found.append(event)
-      case .reportEnd, .established: return found
-      case .lost(let error, _): throw error
-      case .attribute, .status: break
+    do {
+      for try await update in session.backend.subscribe(device.nodeID, SubscriptionRequest(events: paths)) {
+        switch update {
+        case .event(let event): found.append(event)
+        case .reportEnd, .established: return found
+        case .lost: return nil
+        case .attribute, .status: break
+        }
       }
-    }
+    } catch { return nil }
     return found
   }
 
