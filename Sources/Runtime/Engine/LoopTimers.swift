@@ -34,6 +34,9 @@ final class LoopTimers: NIOScheduledCallbackHandler {
     return timers
   }
 
+  /// The number of entries, including stale ones.
+  var entryCount: Int { entries.count }
+
   func insert(_ timer: LazyTimer, at time: Instant) {
     entries.insert(Entry(time: time, timer: timer))
     if entries.count > capacity { removeStale() }
