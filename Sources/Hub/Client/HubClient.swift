@@ -111,6 +111,8 @@ public actor HubClient {
   private var debounceTimer: Scheduled<Void>?
   private var clock: HomeClock
   var queries: ObserverQueries
+  /// The queries whose execution waits for the status of the owner.
+  var startingQueries: Set<ObjectIdentifier> = []
   /// Whether the owner of the home follows the devices for this process.
   var isFollowing = false
   private var identity: HomeIdentity
