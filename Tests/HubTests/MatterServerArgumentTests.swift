@@ -245,9 +245,11 @@ import WebClient
     let home = try await ServedHome(scratch) { $0.logger = log.logger }
     #expect(try await home.hub.settings == MatterServerSettings())
     let message =
-      "\(scratch.state.database): the setting “matterServer” can't be read, defaults are used; set the fabric label and "
-      + "credentials again"
+      "\(scratch.state.database): the setting “matterServer” can't be read and is kept as “matterServer.unreadable”; set the "
+      + "fabric label and the credentials again"
     #expect(log[message] == 1)
+    let kept = try await home.home.controller.withDatabase { try $0.setting("matterServer.unreadable") }
+    #expect(kept == "{")
     await home.close()
   }
 }

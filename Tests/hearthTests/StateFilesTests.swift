@@ -42,7 +42,7 @@ import Testing
     let database = URL(filePath: hearth.state + "/home/home.sqlite")
     let queue = try DatabaseQueue(path: database.path)
     try await queue.writeWithoutTransaction {
-      try $0.execute(sql: "PRAGMA user_version = 9; PRAGMA wal_checkpoint(TRUNCATE)")
+      try $0.execute(sql: "PRAGMA user_version = 10; PRAGMA wal_checkpoint(TRUNCATE)")
     }
     try queue.close()
     let bytes = try Data(contentsOf: database)
