@@ -105,7 +105,8 @@ import Testing
     // Names are read without a controller.
     let names = StoredNames(directory.state)
     #expect(
-      failure { () throws(HomeError) in _ = try names.registry() }?.message == expectation(directory.state.database, 10))
+      failure { () throws(HomeError) in _ = try names.registry() }?.message
+        == expectation(directory.state.database, 10))
     #expect(try files(directory.state.home) == before)
   }
 

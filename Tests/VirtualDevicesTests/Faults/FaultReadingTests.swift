@@ -62,7 +62,10 @@ import Testing
         "{ data: { onOff.featureMap: unknown, onOff.attributeList: cut, 1.descriptor.clusterRevision: type } }",
         "no problem"
       ),
-      ("{ data: { onOff.featureMap: cut } }", "expected a violation of onOff.featureMap: missing, null, unknown or type"),
+      (
+        "{ data: { onOff.featureMap: cut } }",
+        "expected a violation of onOff.featureMap: missing, null, unknown or type"
+      ),
       ("{ data: { 1.doorLock.featureMap: missing } }", "4:23: found “1.doorLock"),
       ("{ data: onOff }", "4:21: found “onOff”, expected attributes such as { onOff.onOff: null }"),
       (
