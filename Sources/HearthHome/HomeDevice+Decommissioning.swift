@@ -74,9 +74,7 @@ extension HomeDevice {
   private var access: (home: Home, origin: String?) {
     get throws(HomeError) {
       if let client = home as? HomeClient { return (Home(client.backend), client.id) }
-      guard let backend = home as? any HomeBackend else {
-        throw HomeError(.badArguments, "the value belongs to no home; use a value of a query or of a manager")
-      }
+      guard let backend = home as? any HomeBackend else { throw .withoutHome }
       return (Home(backend), nil)
     }
   }

@@ -24,10 +24,7 @@ extension HubClient: HomeBackend {
     if mayFail, case .status(let status)? = try? await send(.status).reply { isFollowed = status.isFollowing }
     // The query may have been stopped meanwhile.
     guard startingQueries.remove(ObjectIdentifier(query)) != nil else { return }
-    if !isFollowed {
-      return query.fail(.notFollowed, on: machine)
-    }
-    if isClosed { query.fail(.notFollowed, on: machine) } else { queries.execute(query) }
+    if isFollowed, !isClosed { queries.execute(query) } else { query.fail(.notFollowed, on: machine) }
   }
 
   package func stop(_ query: ObserverQuery) {
