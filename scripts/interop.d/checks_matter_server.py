@@ -31,9 +31,13 @@ class Hub:
     async def start(self):
         updates = os.path.join(self.directory, "updates")
         os.makedirs(updates, exist_ok=True)
+        # A download of several blocks may be over before the next report, which then skips the state Downloading.
+        payload = os.path.join(self.directory, "payload")
+        with open(payload, "wb") as file:
+            file.truncate(4 << 20)
         subprocess.run(
             [self.hearth, "ota", "create", os.path.join(updates, "light-2.ota"), "--vendor", "0xFFF1", "--product", "0x8001",
-             "--number", "2", "--notes", "https://example.org/2"], check=True, capture_output=True)
+             "--number", "2", "--notes", "https://example.org/2", "--payload", payload], check=True, capture_output=True)
         self.process = await asyncio.create_subprocess_exec(
             self.hearth, "hub", "run", "--websocket", "0", "--json", "--interface", "veth-b", "--mdns", "builtin",
             "--updates", updates,
