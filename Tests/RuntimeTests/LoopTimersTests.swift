@@ -1,5 +1,6 @@
 import MatterProtocol
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Testing
 
@@ -56,5 +57,39 @@ import Testing
       return timers.entryCount
     }.get()
     #expect(count < 1000)
+  }
+
+  @Test("timers with distant deadlines fire together, up to 50 ms late; others at their deadlines") func groupsDistantTimers()
+    async throws
+  {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    try await loop.submit {
+      let (timers, begin) = (LoopTimers.of(loop), Self.now(loop) + .seconds(20))
+      let distant = (0..<100).map { number in
+        let timer = LazyTimer(on: loop) {}
+        timer.arm(begin + .microseconds(number * 100))
+        return timer
+      }
+      #expect(Set(distant.map(\.entry)).count <= 2)
+      for timer in distant {
+        let (entry, deadline) = (try #require(timer.entry), try #require(timer.deadline))
+        #expect((Duration.zero..<Duration.milliseconds(50)).contains(entry - deadline))
+      }
+      let count = timers.entryCount
+      for timer in distant { timer.arm(timer.deadline) }
+      #expect(timers.entryCount == count)
+      let near = LazyTimer(on: loop) {}
+      near.arm(Self.now(loop) + .seconds(9))
+      #expect(near.entry == near.deadline)
+      for timer in distant + [near] { timer.cancel() }
+    }.get()
+  }
+
+  @Test("in virtual time, timers fire at their deadlines") func isExactInVirtualTime() {
+    let loop = EmbeddedEventLoop()
+    let timer = LazyTimer(on: loop) {}
+    timer.arm(Self.now(loop) + .seconds(20) + .microseconds(1))
+    #expect(timer.entry == timer.deadline)
+    timer.cancel()
   }
 }

@@ -30,6 +30,8 @@ public struct ClusterServer: Sendable {
     let id: ClusterID
     let features: UInt32
     let elements: ServerElements
+    /// Made when first needed.
+    let globals = Mutex<GlobalAttributes.Served?>(nil)
 
     init(_ cluster: any Cluster.Type, features: UInt32, _ elements: ServerElements) {
       (self.cluster, id, self.features, self.elements) = (cluster, cluster.id, features, elements)
@@ -129,8 +131,11 @@ public struct ClusterServer: Sendable {
 
   /// Returns the encoded initial value; nil if the attribute is not served.
   package func initial(of attribute: AttributeID) -> [UInt8]? {
-    guard let served = attributes[attribute] else { return nil }
-    return initials.first { $0.attribute == attribute }?.value ?? served.declaredInitial
+    attributes[attribute].map { initial(of: attribute, $0) }
+  }
+
+  func initial(of attribute: AttributeID, _ served: ServedAttribute) -> [UInt8] {
+    initials.first { $0.attribute == attribute }?.value ?? served.declaredInitial
   }
 
   /// Returns whether the attribute is served.
@@ -215,7 +220,15 @@ public struct ClusterServer: Sendable {
   }
 
   var attributes: [AttributeID: ServedAttribute] { storage.elements.attributes }
+  /// Sorted, without the global attributes.
   var attributeIDs: [AttributeID] { storage.elements.attributeIDs }
+  var globals: GlobalAttributes.Served {
+    storage.globals.withLock { known in
+      let served = known ?? GlobalAttributes.Served(self)
+      known = served
+      return served
+    }
+  }
   var commands: [CommandID: ServedCommand] { storage.elements.commands }
   var events: [EventID: EventInfo] { storage.elements.events }
   var testEvents: [UInt32: ServedTestEvent] { storage.elements.testEvents }

@@ -23,9 +23,9 @@ struct ClusterState: Sendable {
   /// The encoded value of a stored attribute; nil if the attribute is computed or not served.
   subscript(_ attribute: AttributeID) -> [UInt8]? {
     get {
-      for known in changed where known.attribute == attribute { return known.value }
-      guard server.attributes[attribute]?.read == nil else { return nil }
-      return server.initial(of: attribute)
+      if let value = changedValue(attribute) { return value }
+      guard let served = server.attributes[attribute], served.read == nil else { return nil }
+      return server.initial(of: attribute, served)
     }
     set {
       let index = changed.firstIndex { $0.attribute == attribute }
@@ -38,27 +38,20 @@ struct ClusterState: Sendable {
     }
   }
 
+  /// The value of an attribute that was set.
+  func changedValue(_ attribute: AttributeID) -> [UInt8]? {
+    for known in changed where known.attribute == attribute { return known.value }
+    return nil
+  }
+
   /// Sorted, the global attributes last.
-  var attributeIDs: [AttributeID] { server.attributeIDs + GlobalAttributes.ids }
+  var attributeIDs: [AttributeID] { server.globals.attributeIDs }
 
   /// Returns the declaration of a served attribute, global or not.
   func info(_ id: AttributeID) -> AttributeInfo? { server.attributes[id]?.info ?? GlobalAttributes.info[id] }
-
-  /// Returns the encoded value of a global attribute; nil for other attributes. Matter Core § 7.13.
-  func global(_ attribute: AttributeID) -> [UInt8]? {
-    switch attribute {
-    case GlobalAttribute.generatedCommandList:
-      Set(server.commands.values.compactMap { $0.info.response?.id }).sorted().tlv
-    case GlobalAttribute.acceptedCommandList: server.commands.keys.sorted().tlv
-    case GlobalAttribute.attributeList: attributeIDs.tlv
-    case GlobalAttribute.featureMap: server.features.tlv
-    case GlobalAttribute.clusterRevision: server.cluster.revision.tlv
-    default: nil
-    }
-  }
 }
 
-/// The declarations of the global attributes, which are the same for all clusters. Matter Core § 7.13.
+/// The global attributes, whose declarations are the same for all clusters. Matter Core § 7.13.
 enum GlobalAttributes {
   private enum Declared: Cluster {
     static let id: ClusterID = 0, revision: UInt16 = 0, name = ""
@@ -73,4 +66,24 @@ enum GlobalAttributes {
   static let info = Dictionary(uniqueKeysWithValues: Declared.attributes.map { ($0.id, $0) })
   /// Sorted.
   static let ids = info.keys.sorted()
+
+  /// The global attributes of a server.
+  final class Served: Sendable {
+    /// The ids of all attributes, sorted, the global ones last.
+    let attributeIDs: [AttributeID]
+    /// The encoded values of the global attributes.
+    let values: [AttributeID: [UInt8]]
+
+    init(_ server: ClusterServer) {
+      attributeIDs = server.attributeIDs + ids
+      values = [
+        GlobalAttribute.generatedCommandList:
+          Set(server.commands.values.compactMap { $0.info.response?.id }).sorted().tlv,
+        GlobalAttribute.acceptedCommandList: server.commands.keys.sorted().tlv,
+        GlobalAttribute.attributeList: attributeIDs.tlv,
+        GlobalAttribute.featureMap: server.features.tlv,
+        GlobalAttribute.clusterRevision: server.cluster.revision.tlv,
+      ]
+    }
+  }
 }

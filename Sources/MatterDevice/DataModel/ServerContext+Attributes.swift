@@ -136,13 +136,13 @@ extension ServerContext {
 
   mutating func encoded(_ index: Int, _ attribute: AttributeID) -> [UInt8]? {
     if let bytes = pendingValue(index, attribute) { return bytes }
-    if let bytes = node.clusters[index][attribute] { return bytes }
-    if let read = node.clusters[index].server.attributes[attribute]?.read {
-      var bytes: [UInt8]?
-      enterQuietly(index) { bytes = read(&$0) }
-      return bytes
-    }
-    return node.clusters[index].global(attribute)
+    if let bytes = node.clusters[index].changedValue(attribute) { return bytes }
+    let server = node.clusters[index].server
+    guard let served = server.attributes[attribute] else { return server.globals.values[attribute] }
+    guard let read = served.read else { return server.initial(of: attribute, served) }
+    var bytes: [UInt8]?
+    enterQuietly(index) { bytes = read(&$0) }
+    return bytes
   }
 
   mutating func set(_ index: Int, _ attribute: AttributeID, _ bytes: [UInt8], reporting: Reporting) {

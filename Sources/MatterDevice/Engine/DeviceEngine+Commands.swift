@@ -34,12 +34,23 @@ extension DeviceEngine {
     }
   }
 
-  /// Returns some of the served clusters with the IDs of their attributes, sorted.
-  public func clusters(
-    where isIncluded: (ClusterID) -> Bool
-  ) -> [(path: ClusterPath, attributes: [AttributeID])] {
-    context.node.clusters.compactMap { cluster in
-      isIncluded(cluster.path.cluster) ? (path: cluster.path, attributes: cluster.attributeIDs) : nil
+  /// Calls the body with the encoded value of each attribute of some clusters, sorted, as read by an administrator without a
+  /// fabric.
+  /// - Parameters:
+  ///   - now: The time for values that depend on it.
+  ///   - excluded: Returns the attributes of a cluster to leave out; nil for all.
+  public mutating func forEachValue(
+    at now: Instant, without excluded: (ClusterID) -> Set<AttributeID>?,
+    _ body: (ConcreteAttributePath, [UInt8]) -> Void
+  ) {
+    context.node.now = max(now, context.node.now)
+    for index in context.node.clusters.indices {
+      let path = context.node.clusters[index].path
+      guard let excluded = excluded(path.cluster) else { continue }
+      for attribute in context.node.clusters[index].attributeIDs where !excluded.contains(attribute) {
+        guard let value = context.encoded(index, attribute) else { continue }
+        body(ConcreteAttributePath(path.endpoint, path.cluster, attribute), value)
+      }
     }
   }
 

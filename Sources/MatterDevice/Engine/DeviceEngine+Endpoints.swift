@@ -84,5 +84,5 @@ extension NodeState {
 
 extension ClusterState {
   /// Returns the encoded value of an attribute that is not computed.
-  fileprivate func value(_ attribute: AttributeID) -> [UInt8]? { self[attribute] ?? global(attribute) }
+  fileprivate func value(_ attribute: AttributeID) -> [UInt8]? { self[attribute] ?? server.globals.values[attribute] }
 }

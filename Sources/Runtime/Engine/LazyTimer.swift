@@ -10,7 +10,7 @@ public import NIOCore
   private let fire: () -> Void
   /// The deadline; nil for none.
   private(set) var deadline: Instant?
-  /// The time of the valid entry in ``timers``, at or before the deadline; nil if there is none.
+  /// The time of the valid entry in ``timers``; nil if there is none.
   var entry: Instant?
 
   /// To be called on the loop.
@@ -21,11 +21,11 @@ public import NIOCore
   }
 
   @usableFromInline func arm(_ deadline: Instant?) {
+    let isSame = deadline == self.deadline
     self.deadline = deadline
     guard let deadline else { return }
-    if let entry, entry <= deadline { return }
-    entry = deadline
-    timers.insert(self, at: deadline)
+    if let entry, isSame || entry <= deadline { return }
+    timers.insert(self, for: deadline)
   }
 
   func cancel() {

@@ -46,20 +46,15 @@ extension SimulatedHome {
       }
       return host.perform { [owners] engine, now in
         var wrong: [Disagreement] = []
-        for (cluster, attributes) in engine.clusters(where: { Self.clusters[$0] != nil }) {
-          guard let skipped = Self.clusters[cluster.cluster] else { continue }
-          let values = known[cluster.endpoint, cluster.cluster]
-          for attribute in attributes where !skipped.contains(attribute) {
-            let path = ConcreteAttributePath(cluster.endpoint, cluster.cluster, attribute)
-            let reported = values?[attribute]
-            guard let value = engine.value(of: path, at: now), value != reported else { continue }
-            let owner = owners[path.endpoint] ?? definition.path
-            if wrong.contains(where: { $0.device == owner }) { continue }
-            wrong.append(
-              Disagreement(
-                device: owner,
-                what: "\(path) is \(hexadecimal(value)), and the home has \(reported.map(hexadecimal) ?? "none")"))
-          }
+        engine.forEachValue(at: now, without: { Self.clusters[$0] }) { path, value in
+          let reported = known[path]
+          guard value != reported else { return }
+          let owner = owners[path.endpoint] ?? definition.path
+          if wrong.contains(where: { $0.device == owner }) { return }
+          wrong.append(
+            Disagreement(
+              device: owner,
+              what: "\(path) is \(hexadecimal(value)), and the home has \(reported.map(hexadecimal) ?? "none")"))
         }
         return wrong
       }

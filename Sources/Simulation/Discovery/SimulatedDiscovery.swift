@@ -10,13 +10,19 @@ internal import Runtime
 /// A service whose host lost its power is not withdrawn; browsers lose it when its records expire, as on a real
 /// network.
 public struct SimulatedDiscovery: Sendable {
-  struct Publication: Sendable {
+  /// A published service. An object, since each refresh looks at all of them, for each browser.
+  final class Publication: Sendable {
     let host: HostID
-    var service: MatterService
+    let service: MatterService
     /// The position in the sequence of all announcements and queries.
-    var number: Int
+    let number: Int
     /// The ``number`` of the last announcement with a change; a publisher that restarts counts as a change.
-    var announcement: Int
+    let announcement: Int
+
+    init(_ service: MatterService, by host: HostID, number: Int, announcement: Int? = nil) {
+      (self.host, self.service, self.number) = (host, service, number)
+      self.announcement = announcement ?? number
+    }
   }
   /// A query of a host.
   private struct Browser: Sendable {
@@ -71,15 +77,15 @@ public struct SimulatedDiscovery: Sendable {
     if service.addresses.isEmpty { service.addresses = deadAddresses[host, default: []] + addresses }
     let index = publications.firstIndex { $0.host == host && $0.service.kind == service.kind }
     let number = nextNumber()
-    var new = Publication(host: host, service: service, number: number, announcement: number)
     if let index {
       // An unchanged service is sent only to browsers that have not received it.
-      if publications[index].service == service { new.announcement = publications[index].announcement }
-      publications[index] = new
+      let old = publications[index]
+      publications[index] = Publication(
+        service, by: host, number: number, announcement: old.service == service ? old.announcement : nil)
       // Browsers whose query no longer matches lose the service.
       sendGoodbye(service.kind, by: host, &network, at: now) { !$0.matches(service) }
     } else {
-      publications.append(new)
+      publications.append(Publication(service, by: host, number: number))
     }
   }
 
@@ -87,9 +93,9 @@ public struct SimulatedDiscovery: Sendable {
   mutating func moved(_ host: HostID, to new: [IPAddress]) {
     let number = nextNumber()
     for index in publications.indices where publications[index].host == host {
-      publications[index].service.addresses = deadAddresses[host, default: []] + new
-      publications[index].number = number
-      publications[index].announcement = number
+      var service = publications[index].service
+      service.addresses = deadAddresses[host, default: []] + new
+      publications[index] = Publication(service, by: host, number: number)
     }
   }
 
@@ -163,14 +169,13 @@ public struct SimulatedDiscovery: Sendable {
     let (host, query, number) = (browsers[index].host, browsers[index].query, browsers[index].number)
     var isPresent = Array(repeating: false, count: browsers[index].services.count)
     var slot = -1
-    for position in publications.indices
-    where publications[position].host != host && query.matches(publications[position].service) {
-      let (source, isAsked) = (publications[position].host, publications[position].number < number)
+    for publication in publications where publication.host != host && query.matches(publication.service) {
+      let (source, isAsked) = (publication.host, publication.number < number)
       guard network.reaches(host, source), !isAsked || network.carries(from: host, to: source) else { continue }
-      slot = browsers[index].slot(of: publications[position].service.kind, by: source, likely: slot + 1)
+      slot = browsers[index].slot(of: publication.service.kind, by: source, likely: slot + 1)
       if slot < isPresent.count { isPresent[slot] = true } else { isPresent.append(true) }
       browsers[index].services[slot].cached.look(
-        publications[position].service, announced: publications[position].announcement, at: now
+        publication.service, announced: publication.announcement, at: now
       ) { [latency] in
         let question = isAsked ? network.packetDelay(from: host, to: source) : .zero
         guard let question, let answer = network.packetDelay(from: source, to: host) else { return nil }
