@@ -4,6 +4,7 @@ internal import Glibc
 package import HomeModel
 package import MatterCrypto
 internal import MatterProtocol
+internal import MatterTLV
 internal import Runtime
 internal import Synchronization
 
@@ -192,7 +193,7 @@ package final class HomeDatabase: Sendable {
   /// Converts an error of the database at the path.
   package static func failure(_ error: any Error, _ path: String) -> HomeError {
     if let known = error as? HomeError { return known }
-    if error is DamagedBlob || error is DecodingError {
+    if error is DamagedBlob || error is TLVError || error is DecodingError {
       return HomeError(
         .internalError, "\(path) is damaged; \(HomeSchema.remedy(path)) to create a new home", cause: error)
     }
