@@ -41,7 +41,7 @@ extension HomeDatabase {
   package static func names(in path: String) throws(HomeError) -> Names? {
     do {
       return try HomeSchema.read(path) {
-        Names(state: try names($0), controller: try ControllerTable.load($0), interfaces: try interfaces($0))
+        Names(state: try names($0), controller: try ControllerTable.load($0), interfaces: try settings($0).interfaces)
       }
     } catch { throw failure(error, path) }
   }

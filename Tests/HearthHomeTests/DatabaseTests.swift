@@ -232,13 +232,15 @@ private final class SignaledThread: Sendable {
   @Test func storesSettings() throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
-    #expect(try database.setting("grace") == nil)
-    try database.set("5", for: "grace")
-    try database.set("7", for: "grace")
+    #expect(try database.setting("one") == nil)
+    try database.set("5", for: "one")
+    try database.set("7", for: "one")
     try database.set("x", for: "other")
     let other = try scratch.open()
-    #expect(try other.setting("grace") == "7" && other.setting("other") == "x")
-    try database.set(nil, for: "other")
-    #expect(try database.setting("grace") == "7" && database.setting("other") == nil)
+    #expect(try other.setting("one") == "7" && other.setting("other") == "x")
+    // Durations are milliseconds.
+    try database.change(HomeSettings.Changes(graceTime: .milliseconds(1500)))
+    #expect(try other.settings() == HomeSettings(graceTime: .milliseconds(1500)))
+    #expect(try other.setting("home")?.contains(#""graceTime":1500"#) == true)
   }
 }

@@ -79,7 +79,7 @@ extension HomeController {
     _ request: CommissioningRequest, _ placement: DevicePlacement, trust: TrustStore?, origin: String?,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> CommissioningResult {
-    let acceptsTestKeys = try await withDatabase { try $0.trustsTestDevices() }
+    let acceptsTestKeys = try await withDatabase { try $0.settings().trustsTestDevices }
     var verifier = dispatcher.value.perform { engine, _ in engine.configuration.attestation }
     trust?.extend(&verifier)
     verifier.acceptsTestKeys = verifier.acceptsTestKeys && acceptsTestKeys
