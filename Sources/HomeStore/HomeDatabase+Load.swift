@@ -46,9 +46,6 @@ extension HomeDatabase {
     } catch { throw failure(error, path) }
   }
 
-  /// Loads the home without the attribute values of its devices.
-  package func names() throws(HomeError) -> HomeState { try read { try Self.names($0) } }
-
   /// Loads the whole home, in one transaction.
   package func load() throws(HomeError) -> StoredHome { try read { try self.load($0) } }
 

@@ -52,7 +52,6 @@ import Testing
     var errors: [HomeError] = []
     func attempt(_ body: () throws(HomeError) -> Void) { if let error = failure(body) { errors.append(error) } }
     attempt { () throws(HomeError) in _ = try database.load() }
-    attempt { () throws(HomeError) in _ = try database.names() }
     attempt { () throws(HomeError) in _ = try database.samples(after: nil) }
     attempt { () throws(HomeError) in _ = try database.clients() }
     attempt { () throws(HomeError) in _ = try database.cloudAccounts() }
