@@ -142,13 +142,13 @@ import Testing
     // The grace time elapsed while no process ran.
     #expect(state(lamp(DebounceTrial(settled: online, since: 40 * second), at: 100 * second)) == .offline)
     var reducer = lamp(DebounceTrial(settled: online, since: 41 * second), at: 100 * second)
-    #expect(state(reducer) == .online && reducer.nextDeadline == 101 * second)
+    #expect(state(reducer) == .online && reducer.debouncer.nextDeadline == 101 * second)
     #expect(reducer.debouncerState(at: 100 * second).trials["5"]?.remaining == .seconds(1))
     let update = reducer.advance(to: 101 * second)
     #expect(update?.settled == ["5"] && update?.trials == ["5": nil])
     // The clock was set back since: the trial does not take longer than the grace time.
     let later = lamp(DebounceTrial(settled: online, since: 9_000 * second), at: 100 * second)
-    #expect(state(later) == .online && later.nextDeadline == 160 * second)
+    #expect(state(later) == .online && later.debouncer.nextDeadline == 160 * second)
     // An improved state, or a state unknown to this version, starts no trial.
     #expect(state(lamp(DebounceTrial(settled: .unknown, since: 41 * second), at: 100 * second)) == .offline)
   }

@@ -181,7 +181,7 @@ package struct HomeEngine: Engine {
   /// that are unreachable now.
   package mutating func setGrace(_ grace: Duration, at now: Instant) {
     self.now = now
-    reducer.grace = grace
+    reducer.debouncer.grace = grace
     if let update = reducer.advance(to: time) { publish(update) }
   }
 
@@ -263,7 +263,7 @@ package struct HomeEngine: Engine {
 
   package var nextDeadline: Instant? {
     var next = Instant?.earlier(controller.nextDeadline, .earlier(attemptDeadline, probes.nextDeadline))
-    if let settled = reducer.nextDeadline {
+    if let settled = reducer.debouncer.nextDeadline {
       next = .earlier(next, Instant(nanoseconds: settled.saturatingSubtract(clock.epoch).saturatingMultiply(1000)))
     }
     return next

@@ -20,12 +20,13 @@ package struct ConnectivityDebouncer: Sendable {
     var trial: DebounceTrial? { pending.map { DebounceTrial(settled: settled, since: $0.since) } }
   }
 
-  /// A change also applies to the current trials, from their beginning.
+  /// The time for which a device must be unreachable before its settled connectivity changes. A new value also applies
+  /// to the current trials, from their beginning.
   package var grace: Duration { didSet { if grace != oldValue { nextDeadline = firstDeadline } } }
   private var entries: [String: Entry] = [:]
   /// The devices whose trials began or ended since the last call of `takeTrials()`.
   private var changedTrials: Set<String> = []
-  /// A lower bound of the end of the first trial; it may be too early.
+  /// A lower bound of the end of the first trial; it may be too early. Nil if there is no trial.
   package private(set) var nextDeadline: Int64?
 
   package init(grace: Duration) { self.grace = grace }

@@ -20,12 +20,6 @@ package struct HomeReducer: Sendable {
   /// or none is needed.
   var beforeLoss: [SourceID: SourceStatus]?
 
-  /// The time for which a device must be unreachable before its settled connectivity changes.
-  package var grace: Duration {
-    get { debouncer.grace }
-    set { debouncer.grace = newValue }
-  }
-
   /// Restores a stored home.
   /// - Parameters:
   ///   - contacts: the times of contact, by node.
@@ -440,12 +434,6 @@ package struct HomeReducer: Sendable {
     }
     return debouncer[device]
   }
-
-  /// The devices whose connectivity has not settled.
-  package var trials: [String: DebounceTrial] { debouncer.trials }
-
-  /// The time when the next trial ends; nil if there is none.
-  package var nextDeadline: Int64? { debouncer.nextDeadline }
 
   /// Advances the time.
   /// - Returns: an update with the devices whose settled connectivity changed.
