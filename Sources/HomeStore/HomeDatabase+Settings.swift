@@ -12,7 +12,9 @@ extension HomeDatabase {
   }
 
   /// Stores a setting.
-  package func set(_ value: String, for key: String) throws(HomeError) { try write { try Self.set(value, for: key, $0) } }
+  package func set(_ value: String, for key: String) throws(HomeError) {
+    try write { try Self.set(value, for: key, $0) }
+  }
 
   private static func set(_ value: String, for key: String, _ database: Database) throws {
     try database.execute(sql: "INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)", arguments: [key, value])
