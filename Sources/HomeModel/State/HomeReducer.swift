@@ -288,13 +288,9 @@ package struct HomeReducer: Sendable {
   /// Restores the values of endpoints that moved from a removed source to another one.
   private mutating func restore(_ known: NodeValues, of node: NodeID, _ update: inout HomeUpdate) {
     guard known != state.values[node] else { return }
-    let endpoints = state.sources(of: node).flatMap(\.endpoints).map(\.id)
-    for endpoint in endpoints.sorted() {
-      for (cluster, values) in known[endpoint].sorted(by: { $0.key < $1.key }) {
-        for entry in values.entries where state.values[node]?[endpoint, cluster]?[entry.attribute] == nil {
-          make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: entry.value), &update)
-        }
-      }
+    let endpoints = Set(state.sources(of: node).flatMap(\.endpoints).map(\.id))
+    for (path, value) in known.all where endpoints.contains(path.endpoint) && state.value(node, path) == nil {
+      make(.attribute(node, path, value: value), &update)
     }
   }
 
