@@ -51,8 +51,10 @@ extension HomeReducer {
     _ home: HomeState, contacts: [NodeID: Contact], _ debouncer: DebouncerState, by locality: DataSourceLocality,
     at time: Int64
   ) {
-    beforeLoss = nil
-    reload(home.seen(by: locality), contacts: contacts, at: time)
+    // Keeps contacts that are later than the received ones.
+    let known = self.contacts.merging(contacts) { ($0.last ?? .min) < ($1.last ?? .min) ? $1 : $0 }
+    self = HomeReducer(
+      home.seen(by: locality), contacts: known.filter { !home.sources(of: $0.key).isEmpty }, at: time)
     _ = settle(as: debouncer, by: locality, at: time)
   }
 

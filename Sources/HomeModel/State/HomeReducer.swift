@@ -120,25 +120,6 @@ package struct HomeReducer: Sendable {
     state.sources(of: node).compactMap { state.device(of: $0.id)?.id }
   }
 
-  /// Replaces the state with another one of the home, if the changes since are not known.
-  /// - Parameter time: now, in microseconds since 1970.
-  package mutating func reload(_ state: HomeState, contacts: [NodeID: Contact], at time: Int64) {
-    let removed = self.state.devices.keys.filter { state.devices[$0] == nil }
-    for id in removed { debouncer.forget(id) }
-    // Keeps the status of nodes that are no device yet.
-    nodes = nodes.filter { self.state.sources(of: $0.key).isEmpty }
-    self.state = state
-    // Keeps contacts that are later than the stored ones.
-    self.contacts.merge(contacts) { ($0.last ?? .min) < ($1.last ?? .min) ? $1 : $0 }
-    for device in state.devices.values {
-      for source in device.sources where nodes[source.id.node] == nil || !source.id.isBridged {
-        nodes[source.id.node] = source.status
-      }
-      _ = debouncer.note(device.id, connectivity(of: device), at: time)
-    }
-    self.contacts = self.contacts.filter { nodes[$0.key] != nil }
-  }
-
   package mutating func make(_ change: HomeChange, _ update: inout HomeUpdate) {
     switch change {
     case .sourceAdded(let source, _), .sourceRemoved(let source):
