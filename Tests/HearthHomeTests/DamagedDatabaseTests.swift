@@ -413,7 +413,8 @@ import Testing
       var debouncer = ConnectivityDebouncer(grace: .seconds(86_400))
       let trial = try #require(try database.load().trials["5"])
       debouncer.restore("5", SourceConnectivity(.offline, .peer), trial, at: 1_000)
-      _ = debouncer.state(at: .max)
+      let state = DebouncerState(grace: .seconds(86_400), trials: ["5": trial], time: value == .max ? .min : .max)
+      _ = debouncer.adopt(state, ["5": SourceConnectivity(.offline, .peer)], at: 1_000)
       _ = debouncer.advance(to: 2_000)
     }
     let settings = try JSONEncoder().encode(HomeSettings(graceTime: .milliseconds(Int64.max)))

@@ -70,13 +70,16 @@ import Testing
   @Test func adoptsTrialsOfHub() {
     let second: Int64 = 1_000_000
     var reducer = HomeReducer()
-    let trial = DebouncerState.Trial(settled: .init(.online, .peer), remaining: .seconds(4))
-    let sent = DebouncerState(grace: .seconds(10), trials: ["5": trial, "gone": trial])
+    // The clock of the hub is ahead.
+    let trial = DebounceTrial(settled: .init(.online, .peer), since: 9_000 * second)
+    let sent = DebouncerState(grace: .seconds(10), trials: ["5": trial, "gone": trial], time: 9_006 * second)
     let update = reducer.reduce(.route(.home(Self.lamp(.offline, .peer), sent, by: .local)), at: 100 * second)
     #expect(update?.settled == ["5"] && reducer.settledConnectivity(of: "5") == .init(.online, .local))
     #expect(reducer.debouncer.grace == .seconds(10) && reducer.debouncer.nextDeadline == 104 * second)
-    let again = reducer.debouncerState(at: 101 * second)
-    #expect(again.trials == ["5": .init(settled: .init(.online, .local), remaining: .seconds(3))])
+    let begun = DebounceTrial(settled: .init(.online, .local), since: 94 * second)
+    #expect(
+      reducer.debouncerState(at: 101 * second)
+        == DebouncerState(grace: .seconds(10), trials: ["5": begun], time: 101 * second))
     #expect(reducer.advance(to: 104 * second)?.settled == ["5"])
     #expect(reducer.settledConnectivity(of: "5") == .init(.offline, .local))
     // The hub has no trial any longer: the device was online throughout, and the trial ends here as well.
