@@ -114,7 +114,8 @@ let package = Package(
     + module(
       "HomeStore",
       imports: [
-        "HomeModel", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", log, grdb,
+        "HomeModel", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterTLV", log,
+        grdb,
       ], tests: nil)
     + module(
       "WebClient",

@@ -170,9 +170,7 @@ package actor CloudConnection {
   /// Requests the list of devices. A device that is no longer listed is offline, and removed after a day, because the
   /// list may be incomplete for a while.
   private func sync() async throws(CloudFailure) {
-    let (listed, problems) = try await send("SYNC", nil) { answer throws(CloudFailure) in
-      try CloudIntent.devices(answer)
-    }
+    let (listed, problems) = try await send("SYNC", nil, CloudIntent.devices)
     for problem in problems {
       logger.warning("the cloud account “\(account.name)” has a device that is ignored: \(problem)")
     }
@@ -226,9 +224,7 @@ package actor CloudConnection {
     let listed = known.flatMap { $0.orderedParts.map(\.value) }.filter { missing[$0.id] == nil }
     var states: [String: JSONValue] = [:]
     if !listed.isEmpty {
-      states = try await send("QUERY", ["devices": .array(listed.map(\.request))]) { answer throws(CloudFailure) in
-        try CloudIntent.states(answer)
-      }
+      states = try await send("QUERY", ["devices": .array(listed.map(\.request))], CloudIntent.states)
     }
     guard !isEnded else { throw .ended }
     var reported: [NodeID: [AttributeData]] = [:]

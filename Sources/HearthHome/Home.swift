@@ -95,7 +95,7 @@ public final class Home: HomeEditing {
   // MARK: Observing
 
   /// The structures of the home, which are buildings. See <doc:TheHomeModel>, “Observing”.
-  public func structures() -> Query<Structure> { backend.query { $0.state.structures(through: $0) } }
+  public func structures() -> Query<Structure> { backend.query() }
 
   /// The default structure: the one selected by the owner, else the first; nil if the home has none.
   public var primaryStructure: Structure? {
@@ -107,10 +107,10 @@ public final class Home: HomeEditing {
   }
 
   /// The rooms, without the rooms for the entire home.
-  public func rooms() -> Query<Room> { backend.query { $0.state.rooms(through: $0) } }
+  public func rooms() -> Query<Room> { backend.query() }
 
   /// The devices, including bridged ones.
-  public func devices() -> Query<HomeDevice> { backend.query { $0.devices } }
+  public func devices() -> Query<HomeDevice> { backend.query() }
 
   /// One device: a sequence of its values, which can also be listed like a collection.
   public func device(id: String) -> DeviceQuery { DeviceQuery(id, of: devices()) }

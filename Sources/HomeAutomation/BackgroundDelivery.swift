@@ -3,6 +3,7 @@ internal import GRDB
 public import HomeModel
 public import HomeStore
 internal import MatterProtocol
+internal import WebClient
 
 /// A persistent observer: a command or webhook that is called when there are new changes, also after a restart. See
 /// the article “The home model”, “Observer queries”.
@@ -91,10 +92,9 @@ extension BackgroundDelivery {
 /// The members of a delivery that are stored as JSON.
 private struct DeliveryDefinition: Codable {
   var filter: SampleFilter
-  /// In nanoseconds; nil: immediate.
+  /// In nanoseconds; nil: immediate. The JSON of a duration has milliseconds.
   var period: Int64?
-  var command: [String]?
-  var webhook: String?
+  var target: BackgroundDelivery.Target
   var program: String?
 }
 
@@ -122,24 +122,24 @@ extension HomeDatabase {
     guard delivery.anchor.log == logID else {
       throw HomeError(.badArguments, "the anchor \(delivery.anchor) is from the log of another home than \(path)")
     }
-    var definition = DeliveryDefinition(filter: delivery.filter, program: delivery.program)
-    if case .every(let period) = delivery.frequency {
-      guard period > .zero else { throw HomeError(.badArguments, "a period must be longer than 0s") }
-      definition.period = period.nanoseconds
+    var period: Int64?
+    if case .every(let time) = delivery.frequency {
+      guard time > .zero else { throw HomeError(.badArguments, "a period must be longer than 0s") }
+      period = time.nanoseconds
     }
     switch delivery.target {
     case .command(let command):
       guard command.first?.isEmpty == false else { throw HomeError(.badArguments, "there is no command to run") }
-      definition.command = command
     case .webhook(let address):
-      guard let url = URL(string: address), ["http", "https"].contains(url.scheme ?? ""), url.host?.isEmpty == false
-      else { throw HomeError(.badArguments, "“\(address)” is not an address that begins with http:// or https://") }
-      definition.webhook = address
+      guard WebAddress(address) != nil else {
+        throw HomeError(.badArguments, "“\(address)” is not an address that begins with http:// or https://")
+      }
     }
-    let stored = definition
+    let definition = DeliveryDefinition(
+      filter: delivery.filter, period: period, target: delivery.target, program: delivery.program)
     return try write { database in
       if let known = try self.deliveries(database).first(where: { $0.isSame(as: delivery) }) { return known }
-      let text = String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
+      let text = String(decoding: try JSONEncoder().encode(definition), as: UTF8.self)
       try database.execute(
         sql: "INSERT INTO observer (definition, sequence) VALUES (?, ?)", arguments: [text, delivery.anchor.sequence])
       var result = delivery
@@ -207,14 +207,8 @@ extension HomeDatabase {
 
   private func delivery(_ row: Row, _ database: Database) throws -> BackgroundDelivery {
     let definition = try JSONDecoder().decode(DeliveryDefinition.self, from: Data(try row.text(1).utf8))
-    let target: BackgroundDelivery.Target
-    switch (definition.command, definition.webhook) {
-    case (let command?, _): target = .command(command)
-    case (nil, let address?): target = .webhook(address)
-    case (nil, nil): throw DamagedBlob()
-    }
     var delivery = BackgroundDelivery(
-      definition.filter, definition.period.map { .every(.nanoseconds($0)) } ?? .immediate, to: target,
+      definition.filter, definition.period.map { .every(.nanoseconds($0)) } ?? .immediate, to: definition.target,
       after: try anchor(at: row.number(2), database), program: definition.program)
     delivery.id = try row.number(0)
     delivery.strikes = try row.number(3)

@@ -30,8 +30,6 @@ package struct DeliverySchedule: Hashable, Sendable {
     case deliver(run: Int)
     /// The delivery timed out and counts as failed: abandon it.
     case abandon(run: Int)
-    /// The observer is suspended until ``DeliverySchedule/resume(at:)``.
-    case suspend
   }
 
   package var limits: Limits
@@ -113,7 +111,8 @@ package struct DeliverySchedule: Hashable, Sendable {
     // The timeout has already counted as a failure.
     if timedOut.remove(number) != nil { return [] }
     guard isRunning, number == run else { return [] }
-    return strike(at: now) + advance(to: now)
+    strike(at: now)
+    return advance(to: now)
   }
 
   /// Advances the time; to be called at ``deadline``, and harmless at any other time.
@@ -122,7 +121,7 @@ package struct DeliverySchedule: Hashable, Sendable {
     if let end = timeoutEnd, end <= now {
       actions.append(.abandon(run: run))
       timedOut.insert(run)
-      actions += strike(at: now)
+      strike(at: now)
     }
     guard isPending, !isRunning, !isSuspended, notBefore.map({ $0 <= now }) ?? true else { return actions }
     (isPending, isNew) = (false, false)
@@ -149,17 +148,16 @@ package struct DeliverySchedule: Hashable, Sendable {
   /// The maximum delay of the next delivery.
   var longestWait: Duration { max(limits.period, pause) }
 
-  private mutating func strike(at now: Instant) -> [Action] {
+  private mutating func strike(at now: Instant) {
     timeoutEnd = nil
     // The changes were not delivered.
     isPending = true
     strikes = strikes.saturatingAdd(1)
     guard strikes < limits.strikes else {
       isSuspended = true
-      return [.suspend]
+      return
     }
     let retry = now + pause
     notBefore = max(notBefore ?? retry, retry)
-    return []
   }
 }

@@ -259,7 +259,6 @@ package actor ObserverCenter {
     case .abandon:
       entry.task?.cancel()
       note(entry.delivery, observer, failure: "it took longer than \(entry.schedule.limits.timeout)")
-    case .suspend: break
     }
   }
 

@@ -1,8 +1,10 @@
+public import MatterModel
+
 /// A position in the change log of a home, behind the changes that were read. See the article
 /// “The home model”, “Observer queries”.
 ///
 /// Opaque: it can be stored, printed and parsed, and is valid only for the log that issued it.
-public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
+public struct Anchor: Hashable, Sendable, TextCodable {
   /// The id of the log, drawn when the database is created.
   package var log: UInt32
   /// The sequence number of the last change before the position; 0: the beginning.
@@ -35,19 +37,5 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
   /// Returns an anchor beyond the end of this anchor's log, which causes a reset; nil if the other anchor is of the same log.
   package func beyondTheEnd(notOf other: Anchor) -> Anchor? {
     log == other.log ? nil : Anchor(log: log, sequence: .max)
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let anchor = Self(text) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(text)” is not an anchor")
-    }
-    self = anchor
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
   }
 }

@@ -47,9 +47,7 @@ struct ChangeWriter {
       written.changes.append(change)
       // The owner is queried before the change: a removed source no longer has one.
       var row = try ChangeRow(change, device: try owner(of: change))
-      if let table = row.kind.removedFrom {
-        row.name = try database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?").text([row.subject])
-      }
+      row.name = try removedName(change)
       try log(row, update, batch: batch)
       try apply(change, at: update.time)
     }
@@ -74,6 +72,19 @@ struct ChangeWriter {
     case .sourceAdded(let source, let device):
       try finds("SELECT 1 FROM source WHERE node = ? AND endpoint = ? AND device = ?", Self.key(source) + [device])
     default: false
+    }
+  }
+
+  /// Returns the name of the object that a change removes; nil for another change.
+  private func removedName(_ change: HomeChange) throws -> String? {
+    func name(_ table: String, _ id: String) throws -> String? {
+      try database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?").text([id])
+    }
+    return switch change {
+    case .structureRemoved(let id): try name("structure", id)
+    case .roomRemoved(let id): try name("room", id)
+    case .deviceRemoved(let id): try name("device", id)
+    default: nil
     }
   }
 
@@ -121,13 +132,13 @@ struct ChangeWriter {
       try insertion
       ?? database.cachedStatement(
         sql: """
-          INSERT INTO log (batch, time, kind, subject, node, endpoint, cluster, element, value, name, origin)
+          INSERT INTO log (batch, time, kind, device, node, endpoint, cluster, element, value, name, origin)
           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
           """)
     if insertion == nil { try beginGeneration() }
     insertion = insert
     try insert.execute(arguments: [
-      batch, update.time, row.kind.rawValue, row.subject, row.node.map { HomeDatabase.stored($0) },
+      batch, update.time, row.type.code, row.device, row.node.map { HomeDatabase.stored($0) },
       row.endpoint?.rawValue, row.cluster?.rawValue, row.element, row.value.map { Data($0) }, row.name, update.origin,
     ])
     sequence = database.lastInsertedRowID
@@ -214,17 +225,13 @@ struct ChangeWriter {
     case .sourceRemoved(let source): try removeSource(source)
     case .topology(let source, let endpoints, let identity):
       directories[source.node] = nil
-      var endpointWriter = BlobWriter()
-      endpointWriter.write(endpoints) { $1.write(to: &$0) }
-      var identityWriter = BlobWriter()
-      identity.write(to: &identityWriter)
       try execute(
         "UPDATE source SET endpoints = ?, identity = ? WHERE node = ? AND endpoint = ?",
-        [endpointWriter.data, identityWriter.data] + Self.key(source))
+        [Data(endpoints.map(\.stored).tlv), Data(identity.stored.tlv)] + Self.key(source))
     case .connectivity(let source, let status):
-      var writer = BlobWriter()
-      status.write(to: &writer)
-      try execute("UPDATE source SET status = ? WHERE node = ? AND endpoint = ?", [writer.data] + Self.key(source))
+      try execute(
+        "UPDATE source SET status = ? WHERE node = ? AND endpoint = ?",
+        [Data(status.stored.tlv)] + Self.key(source))
     case .attribute(let node, let path, let value):
       try withCluster(ClusterPath(path.endpoint, path.cluster), of: node) {
         $0.values[path.attribute] = value
@@ -290,8 +297,7 @@ struct ChangeWriter {
     guard let row = try Row.fetchOne(statement, arguments: Self.key(path, of: node)) else {
       return StoredCluster(values: ClusterValues())
     }
-    var reader = BlobReader(try row.bytes(1))
-    return StoredCluster(values: try ClusterValues(from: &reader), version: try row.optionalNumber(0))
+    return StoredCluster(values: try ClusterValues(stored: try row.bytes(1)), version: try row.optionalNumber(0))
   }
 
   private func store(_ cluster: StoredCluster, at path: ClusterPath, of node: NodeID) throws {
@@ -301,13 +307,11 @@ struct ChangeWriter {
         "DELETE FROM cluster WHERE node = ? AND endpoint = ? AND cluster = ?", Self.key(path, of: node))
       return
     }
-    var writer = BlobWriter()
-    cluster.values.write(to: &writer)
     try execute(
       """
       INSERT INTO cluster (node, endpoint, cluster, version, attributes) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (node, endpoint, cluster) DO UPDATE SET version = excluded.version, attributes = excluded.attributes
-      """, Self.key(path, of: node) + [cluster.version, writer.data])
+      """, Self.key(path, of: node) + [cluster.version, Data(cluster.values.stored)])
   }
 
   // MARK: Statements

@@ -28,9 +28,9 @@ package enum Files {
 
   /// Runs the body while no other process runs one for this directory; without a lock if there is no such directory.
   package static func locked<R>(_ directory: String, _ body: () throws(HomeError) -> R) throws(HomeError) -> R {
-    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    defer { if descriptor >= 0 { close(descriptor) } }
-    while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    let file = try? OpenFile(directory, O_RDONLY | O_DIRECTORY)
+    try? file?.waitForLock(LOCK_EX)
+    defer { file?.unlock() }
     return try body()
   }
 
@@ -41,5 +41,3 @@ package enum Files {
     }
   }
 }
-
-package func systemError() -> String { strerror(errno).map { String(cString: $0) } ?? "error \(errno)" }

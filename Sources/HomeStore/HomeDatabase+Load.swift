@@ -2,6 +2,7 @@ internal import Foundation
 package import GRDB
 public import HomeModel
 package import MatterProtocol
+internal import MatterTLV
 
 /// A home as loaded from the database.
 public struct StoredHome: Sendable, Codable {
@@ -40,13 +41,10 @@ extension HomeDatabase {
   package static func names(in path: String) throws(HomeError) -> Names? {
     do {
       return try HomeSchema.read(path) {
-        Names(state: try names($0), controller: try ControllerTable.load($0), interfaces: try interfaces($0))
+        Names(state: try names($0), controller: try ControllerTable.load($0), interfaces: try settings($0).interfaces)
       }
     } catch { throw failure(error, path) }
   }
-
-  /// Loads the home without the attribute values of its devices.
-  package func names() throws(HomeError) -> HomeState { try read { try Self.names($0) } }
 
   /// Loads the whole home, in one transaction.
   package func load() throws(HomeError) -> StoredHome { try read { try self.load($0) } }
@@ -56,8 +54,7 @@ extension HomeDatabase {
     try database.rows("SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node").forEach { row in
       let node = Self.node(try row.number(0))
       let path = ClusterPath(EndpointID(try row.number(1)), ClusterID(try row.number(2)))
-      var reader = BlobReader(try row.bytes(4))
-      let values = try ClusterValues(from: &reader)
+      let values = try ClusterValues(stored: try row.bytes(4))
       if !values.entries.isEmpty { home.state.restore(values, of: path, on: node) }
       if let version = try row.optionalNumber(3, as: UInt32.self) { home.versions[node, default: [:]][path] = version }
     }
@@ -104,12 +101,10 @@ extension HomeDatabase {
       let source = SourceID(node(try row.number(0)), EndpointID(try row.number(1)))
       state.apply(.sourceAdded(source, device: try row.text(2)))
       if let endpoints = try endpoints(row, 3), let identity = try row.optionalBytes(4) {
-        var reader = BlobReader(identity)
-        state.apply(.topology(source, endpoints, try DeviceIdentity(from: &reader)))
+        state.apply(.topology(source, endpoints, try DeviceIdentity(stored: [Nullable<String>](tlv: identity))))
       }
       if let status = try row.optionalBytes(5) {
-        var reader = BlobReader(status)
-        state.apply(.connectivity(source, try SourceStatus(from: &reader)))
+        state.apply(.connectivity(source, try SourceStatus(stored: [Nullable<String>](tlv: status))))
       }
     }
     return state
@@ -128,8 +123,7 @@ extension HomeDatabase {
   /// Decodes the endpoints of a source; nil if they are not known yet.
   package static func endpoints(_ row: Row, _ index: Int) throws -> [DeviceEndpoint]? {
     guard let bytes = try row.optionalBytes(index) else { return nil }
-    var reader = BlobReader(bytes)
-    return try reader.array { (item) throws(DamagedBlob) in try DeviceEndpoint(from: &item) }
+    return try [[[UInt32]]](tlv: bytes).map { try DeviceEndpoint(stored: $0) }
   }
 
   /// Returns the position at the end of the log.

@@ -66,13 +66,14 @@ extension HomeDatabase {
   // MARK: Rows
 
   private static let columns = """
-    sequence, batch, time, kind, subject, node, endpoint, cluster, element, value, name, origin,
+    sequence, batch, time, kind, device, node, endpoint, cluster, element, value, name, origin,
     (SELECT generation FROM opening WHERE start < sequence ORDER BY start DESC LIMIT 1)
     """
 
   private func sample(_ row: Row) throws -> HomeSample {
-    guard let kind = ChangeRow.Kind(rawValue: try row.number(3)) else { throw DamagedBlob() }
-    var change = ChangeRow(kind, subject: try row.optionalText(4))
+    let code = try row.number(3, as: Int.self)
+    guard let type = SampleType.allCases.first(where: { $0.code == code }), type != .all else { throw DamagedBlob() }
+    var change = ChangeRow(type, device: try row.optionalText(4))
     change.node = try row.optionalNumber(5).map { Self.node($0) }
     change.endpoint = try row.optionalNumber(6).map { EndpointID($0) }
     change.cluster = try row.optionalNumber(7).map { ClusterID($0) }
@@ -80,7 +81,7 @@ extension HomeDatabase {
     change.value = try row.optionalBytes(9)
     return HomeSample(
       anchor: Anchor(log: logID, sequence: try row.number(0), generation: try row.optionalNumber(12)),
-      time: try row.number(2), change: try change.change(), device: kind.isOfDevice ? change.subject : nil,
+      time: try row.number(2), change: try change.change(), device: change.device,
       name: try row.optionalText(10), origin: try row.optionalText(11), update: try row.number(1))
   }
 
@@ -92,42 +93,14 @@ extension HomeDatabase {
       sql += " AND \(column) IN (\(repeatElement("?", count: values.count).joined(separator: ", ")))"
       arguments += StatementArguments(values)
     }
-    let ofDevice = ChangeRow.Kind.allCases.filter(\.isOfDevice)
-    switch filter.type {
-    case .all: break
-    case let type: require("kind", in: ChangeRow.Kind.allCases.filter { $0.sampleType == type }.map(\.rawValue))
-    }
-    if let devices = filter.devices {
-      require("kind", in: ofDevice.map(\.rawValue))
-      require("subject", in: devices.sorted())
-    }
+    if filter.type != .all { require("kind", in: [filter.type.code]) }
+    if let devices = filter.devices { require("device", in: devices.sorted()) }
     if let endpoints = filter.endpoints { require("endpoint", in: endpoints.map(\.rawValue)) }
     if let clusters = filter.clusters { require("cluster", in: clusters.map(\.rawValue)) }
     if let attributes = filter.attributes {
-      require("kind", in: [ChangeRow.Kind.attribute.rawValue])
+      require("kind", in: [SampleType.attribute.code])
       require("element", in: attributes.map(\.rawValue))
     }
     return (sql, arguments)
-  }
-}
-
-extension ChangeRow.Kind {
-  /// Whether its subject is a device.
-  var isOfDevice: Bool {
-    switch self {
-    case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructure, .roomAdded, .roomRenamed,
-      .roomRemoved:
-      false
-    default: true
-    }
-  }
-
-  package var sampleType: SampleType {
-    switch self {
-    case .attribute: .attribute
-    case .event: .event
-    case .connectivity: .connectivity
-    default: .topology
-    }
   }
 }

@@ -23,7 +23,7 @@ extension HomeDatabase {
       try self.noteCompaction(upTo: place, database)
       try database.execute(sql: "DELETE FROM trial")
       var update = HomeUpdate(changes, at: time)
-      update.trials = home.trials
+      update.trials = home.debouncer.trials
       try self.store([update], database, contacts: home.contacts)
     }
   }

@@ -4,6 +4,7 @@ internal import Glibc
 package import HomeModel
 package import MatterCrypto
 internal import MatterProtocol
+internal import MatterTLV
 internal import Runtime
 internal import Synchronization
 
@@ -54,26 +55,21 @@ package final class HomeDatabase: Sendable {
         throw failure(error, path)
       }
     }
-    try Files.makeDirectory((path as NSString).deletingLastPathComponent)
+    let directory = (path as NSString).deletingLastPathComponent
+    try Files.makeDirectory(directory)
+    try HomeSchema.checkLogHasDatabase(path)
+    let lock: OpenFile
     do throws(StoreError) {
-      try DirectoryCheck.check((path as NSString).deletingLastPathComponent)
+      try DirectoryCheck.check(directory)
+      // SQLite copies the permissions of this file to its other files.
+      _ = try OpenFile(path, O_RDWR | O_CREAT)
+      // Serializes the creation by several processes.
+      lock = try OpenFile(directory, O_RDONLY | O_DIRECTORY)
+      try lock.waitForLock(LOCK_EX)
     } catch {
       throw HomeError(error)
     }
-    try HomeSchema.checkLogHasDatabase(path)
-    // SQLite copies the permissions of this file to its other files.
-    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
-    _ = Glibc.close(descriptor)
-    // Serializes the creation by several processes.
-    let lock = Glibc.open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
-      throw HomeError(.internalError, "\(path) can't be locked: \(systemError())")
-    }
-    defer {
-      flock(lock, LOCK_UN)
-      _ = Glibc.close(lock)
-    }
+    defer { lock.unlock() }
     do {
       var configuration = Configuration()
       configuration.label = "home"
@@ -197,7 +193,7 @@ package final class HomeDatabase: Sendable {
   /// Converts an error of the database at the path.
   package static func failure(_ error: any Error, _ path: String) -> HomeError {
     if let known = error as? HomeError { return known }
-    if error is DamagedBlob || error is DecodingError {
+    if error is DamagedBlob || error is TLVError || error is DecodingError {
       return HomeError(
         .internalError, "\(path) is damaged; \(HomeSchema.remedy(path)) to create a new home", cause: error)
     }

@@ -7,7 +7,7 @@ enum HomeSchema {
   /// `Hrth`, stored as the application id of the file, distinguishes homes from databases of other programs.
   private static let applicationID: Int32 = 0x4872_7468
   /// Stored as the user version of the file. Increase it with each change of the schema or of a stored format.
-  private static let version: Int32 = 9
+  private static let version: Int32 = 10
 
   /// Returns whether the database is new, that is, empty. Changes nothing in the file.
   /// - Parameter checksLargeLog: whether a log with more than ``fastLogCount`` changes is also checked, which takes long.
@@ -142,8 +142,8 @@ enum HomeSchema {
   /// - `controller`: keys, certificates, nodes and sessions of the controller; `checksum` is a CRC-32C, see
   ///   `ControllerTable`.
   /// - `structure`: at most one is the primary one, which is used if a request names none.
-  /// - `log`: `element` is the id of an attribute or event, `value` the TLV of an attribute or the JSON of another change,
-  ///   `name` that of a removed object.
+  /// - `log`: `kind` is the code of a `SampleType`, `element` the id of an attribute or event, `value` the TLV of an
+  ///   attribute or the JSON of another change, `name` that of a removed object.
   /// - `opening`: the generation of the changes of the log after the sequence number `start`, see ``Anchor``.
   /// - `observer`: `earliest` is the earliest time of the next delivery, `begun` the begin of the unfinished one, `resumes`
   ///   the number of times it was resumed.
@@ -186,7 +186,7 @@ enum HomeSchema {
 
     CREATE TABLE log (
       sequence INTEGER PRIMARY KEY AUTOINCREMENT, batch INTEGER NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,
-      subject TEXT, node INTEGER, endpoint INTEGER, cluster INTEGER, element INTEGER, value BLOB,
+      device TEXT, node INTEGER, endpoint INTEGER, cluster INTEGER, element INTEGER, value BLOB,
       name TEXT, origin TEXT
     );
     CREATE TABLE opening (start INTEGER PRIMARY KEY, generation INTEGER NOT NULL);

@@ -6,51 +6,41 @@ internal import Runtime
 /// The exclusive right of one process to the files of a home. Released when the value is released, or when the process ends.
 package final class OwnerLock: Sendable {
   /// Nil if no other process can use the files.
-  private let descriptor: Int32?
+  private let file: OpenFile?
 
   /// The lock of a home whose files are not shared with other processes.
   package static let unshared = OwnerLock(nil)
 
-  private init(_ descriptor: Int32?) { self.descriptor = descriptor }
-
-  deinit {
-    guard let descriptor else { return }
-    // Unlocked explicitly: a child process has the descriptor until its exec, and closing it here would not unlock it.
-    flock(descriptor, LOCK_UN)
-    close(descriptor)
-  }
+  private init(_ file: OpenFile?) { self.file = file }
 
   /// Acquires the lock, without waiting, and stores the id of this process in its file.
   /// - Returns: nil if another owner holds it.
   package static func acquire(_ state: StateDirectory) throws(HomeError) -> OwnerLock? {
     try Files.makeDirectory(state.home)
-    let path = state.ownerLock
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      close(descriptor)
-      return nil
+    do throws(StoreError) {
+      let file = try OpenFile(state.ownerLock, O_RDWR | O_CREAT)
+      guard try file.lock() else { return nil }
+      // The number is only for messages.
+      try? file.truncate(to: 0)
+      try? file.append(Array("\(getpid())\n".utf8))
+      return OwnerLock(file)
+    } catch {
+      throw HomeError(error)
     }
-    let text = Array("\(getpid())\n".utf8)
-    // The number is only for messages.
-    _ = ftruncate(descriptor, 0)
-    _ = pwrite(descriptor, text, text.count, 0)
-    return OwnerLock(descriptor)
   }
 
   /// Waits until no owner holds the lock. Another process may acquire it first.
   package static func waitUntilFree(_ state: StateDirectory) async throws(HomeError) {
-    let path = state.ownerLock
-    let process = owner(state).map { "process \($0)" } ?? "another process"
-    let wait = PendingWork.begin("\(process), which owns the home in \(state.root), to end")
+    let wait = PendingWork.begin("\(process(state)), which owns the home in \(state.root), to end")
     defer { wait?.end() }
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
+    let file: OpenFile
+    do throws(StoreError) { file = try OpenFile(state.ownerLock, O_RDWR | O_CREAT) } catch { throw HomeError(error) }
     // In a thread of its own, because the call blocks without a limit.
     await withCheckedContinuation { continuation in
       Thread.detachNewThread {
-        while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
-        close(descriptor)
+        try? file.waitForLock(LOCK_SH)
+        // The owner that starts now must not find this lock.
+        file.unlock()
         continuation.resume()
       }
     }
@@ -62,12 +52,14 @@ package final class OwnerLock: Sendable {
     return Int32(String(decoding: data, as: UTF8.self).filter { !$0.isWhitespace })
   }
 
+  private static func process(_ state: StateDirectory) -> String {
+    owner(state).map { "process \($0)" } ?? "another process"
+  }
+
   /// Returns the error of a process that can't use the home because another one owns it.
   package static func held(_ state: StateDirectory) -> HomeError {
-    let process = owner(state).map { "process \($0)" } ?? "another process"
-    return HomeError(
+    HomeError(
       .unreachable,
-      "\(process), which owns the home in \(state.root), does not answer; end it, or choose another --state"
-    )
+      "\(process(state)), which owns the home in \(state.root), does not answer; end it, or choose another --state")
   }
 }

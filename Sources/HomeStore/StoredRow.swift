@@ -15,59 +15,39 @@ extension Row {
   package func optionalNumber<Number: FixedWidthInteger>(_ index: Int, as _: Number.Type = Number.self) throws
     -> Number?
   {
-    switch try storage(index) {
-    case .null: return nil
-    case .int64(let value):
-      guard let number = Number(exactly: value) else { throw damage(index) }
-      return number
-    default: throw damage(index)
-    }
+    try column(index) { if case .int64(let value) = $0 { Number(exactly: value) } else { nil } }
   }
 
   package func number<Number: FixedWidthInteger>(_ index: Int, as _: Number.Type = Number.self) throws -> Number {
-    guard let number = try optionalNumber(index, as: Number.self) else { throw damage(index) }
-    return number
+    try required(optionalNumber(index), index)
   }
 
   /// A text, or nil for NULL.
   package func optionalText(_ index: Int) throws -> String? {
-    switch try storage(index) {
-    case .null: return nil
-    case .string(let text): return text
-    default: throw damage(index)
-    }
+    try column(index) { if case .string(let text) = $0 { text } else { nil } }
   }
 
-  package func text(_ index: Int) throws -> String {
-    guard let text = try optionalText(index) else { throw damage(index) }
-    return text
-  }
+  package func text(_ index: Int) throws -> String { try required(optionalText(index), index) }
 
   /// Bytes, or nil for NULL.
   package func optionalBytes(_ index: Int) throws -> [UInt8]? {
-    // Checked first, because the conversion also accepts a text.
-    switch try storage(index) {
-    case .null: return nil
-    case .blob(let data): return [UInt8](data)
-    default: throw damage(index)
-    }
+    try column(index) { if case .blob(let data) = $0 { [UInt8](data) } else { nil } }
   }
 
-  package func bytes(_ index: Int) throws -> [UInt8] {
-    guard let bytes = try optionalBytes(index) else { throw damage(index) }
-    return bytes
-  }
+  package func bytes(_ index: Int) throws -> [UInt8] { try required(optionalBytes(index), index) }
 
-  private func storage(_ index: Int) throws -> DatabaseValue.Storage {
+  /// - Parameter convert: returns nil for a value of another type or range.
+  private func column<Value>(_ index: Int, _ convert: (DatabaseValue.Storage) -> Value?) throws -> Value? {
     guard index < count else { throw DamagedColumn(name: "\(index)", value: "nothing") }
-    return try decode(DatabaseValue.self, atIndex: index).storage
+    let stored = try decode(DatabaseValue.self, atIndex: index)
+    return stored.isNull ? nil : try required(convert(stored.storage), index)
   }
 
-  private func damage(_ index: Int) -> DamagedColumn {
-    let names = Array(columnNames)
-    let value = (try? decode(DatabaseValue.self, atIndex: index)).map { "\($0)" } ?? "nothing"
-    return DamagedColumn(
-      name: names.indices.contains(index) ? names[index] : "\(index)", value: String(value.prefix(40)))
+  private func required<Value>(_ value: Value?, _ index: Int) throws -> Value {
+    if let value { return value }
+    let stored = (try? decode(DatabaseValue.self, atIndex: index)).map { "\($0)" } ?? "nothing"
+    throw DamagedColumn(
+      name: columnNames.dropFirst(index).first ?? "\(index)", value: String(stored.prefix(40)))
   }
 }
 

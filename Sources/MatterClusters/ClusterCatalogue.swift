@@ -95,10 +95,30 @@ private enum AddedCluster<Number: NumberType>: Cluster {
   static var elements: [any ClusterElement] { declaration?.elements ?? [] }
 }
 
+/// The attributes and events of a cluster of the standard by id, created once: each access to a list of a cluster
+/// creates it.
+private struct ElementTable: Sendable {
+  let attributes: [AttributeID: AttributeInfo]
+  let events: [EventID: EventInfo]
+
+  init(_ cluster: any Cluster.Type) {
+    attributes = Dictionary(cluster.allAttributes.map { ($0.id, $0) }) { first, _ in first }
+    events = Dictionary(cluster.events.map { ($0.id, $0) }) { first, _ in first }
+  }
+
+  static let standard = Dictionary(
+    ClusterCatalogue.standard.map { (ObjectIdentifier($0), ElementTable($0)) }, uniquingKeysWith: { first, _ in first })
+}
+
 /// Look-up of a cluster's elements by id or name. Names are accepted in any spelling.
 extension Cluster {
+  /// Nil for a cluster that is not of the standard.
+  private static var table: ElementTable? { ElementTable.standard[ObjectIdentifier(Self.self)] }
+
   /// Returns the declaration of an attribute, including global ones; nil if the cluster does not declare it.
-  public static func attribute(_ id: AttributeID) -> AttributeInfo? { allAttributes.first { $0.id == id } }
+  public static func attribute(_ id: AttributeID) -> AttributeInfo? {
+    if let table { table.attributes[id] } else { allAttributes.first { $0.id == id } }
+  }
 
   /// Returns the attribute by its name (`CurrentLevel`, `current-level`) or number; nil if there is none.
   public static func attribute(named name: String) -> AttributeInfo? {
@@ -112,13 +132,19 @@ extension Cluster {
 
   /// Returns the command by its name (`MoveToLevel`, `move-to-level`) or number; nil if there is none.
   public static func command(named name: String) -> CommandInfo? {
+    command(spelled: name) ?? ClusterCatalogue.number(name).flatMap { command(CommandID($0)) }
+  }
+
+  /// Returns the command by its name (`MoveToLevel`, `move-to-level`); nil if there is none.
+  package static func command(spelled name: String) -> CommandInfo? {
     let normalized = NormalizedName(name)
     return commands.first { NormalizedName($0.name) == normalized }
-      ?? ClusterCatalogue.number(name).flatMap { command(CommandID($0)) }
   }
 
   /// Returns the declaration of an event; nil if the cluster does not declare it.
-  public static func event(_ id: EventID) -> EventInfo? { events.first { $0.id == id } }
+  public static func event(_ id: EventID) -> EventInfo? {
+    if let table { table.events[id] } else { events.first { $0.id == id } }
+  }
 
   /// Returns the event by its name (`SwitchLatched`, `switch-latched`) or number; nil if there is none.
   public static func event(named name: String) -> EventInfo? {

@@ -86,7 +86,7 @@ package struct WebTransport: CloudTransport {
 }
 
 /// The parts of an `http` or `https` URL that a request needs.
-private struct WebAddress {
+package struct WebAddress {
   let host: String
   let port: Int
   let isEncrypted: Bool
@@ -95,7 +95,7 @@ private struct WebAddress {
   /// With the query.
   let path: String
 
-  init?(_ address: String) {
+  package init?(_ address: String) {
     guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty,
       let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https", parts.user == nil,
       (parts.port.map { 1...65535 ~= $0 } ?? true)

@@ -22,7 +22,7 @@ import Testing
     let bad = "x\u{1B}c"
     #expect(failure { () throws(HomeError) in _ = try home.renamingDevice("1", to: bad) }?.code == .badArguments)
     #expect(
-      failure { () throws(HomeError) in _ = try home.addingRoom(bad, id: "r", in: "home") }?.code == .badArguments)
+      failure { () throws(HomeError) in _ = try home.addingRoom(bad, to: "home", id: "r") }?.code == .badArguments)
     #expect(failure { () throws(HomeError) in _ = try home.addingStructure(bad, id: "s") }?.code == .badArguments)
     // Joiners of emoji sequences and right-to-left text are allowed.
     for name in ["👩‍👩‍👧", "חדר", "Küche", "居間"] { #expect(try HomeNames.checked(name).name == name) }

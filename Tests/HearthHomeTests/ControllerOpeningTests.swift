@@ -56,7 +56,7 @@ import Testing
     let outcomes = await [first, second]
     #expect(outcomes == [true, true])
     #expect(await controller.isFollowing == false)
-    #expect(await controller.hubState == .notAvailable)
+    #expect(try await controller.eventLoop.submit { controller.view.stream.hubState }.get() == .notAvailable)
     try await controller.withDatabase { database in try database.write { try $0.execute(sql: "DELETE FROM observer") } }
     try await controller.follow()
     #expect(await controller.isFollowing)

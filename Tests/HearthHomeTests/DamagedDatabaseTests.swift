@@ -24,7 +24,7 @@ import Testing
     _ = try database.invite("Ada", .member, at: 1)
     _ = try database.addCloudAccount("Maker", address: "https://example.org/", token: "t")
     try database.add(BackgroundDelivery(.all, .immediate, to: .command(["true"]), after: try database.anchor()))
-    try database.set("250", for: "grace")
+    try database.change(HomeSettings.Changes(graceTime: .milliseconds(250)))
     _ = try database.commit(WriteQueue(), [StoreChange("fabric/1", [1, 2, 3])])
     try database.write { database in
       try database.execute(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('compacted', 0)")
@@ -52,13 +52,12 @@ import Testing
     var errors: [HomeError] = []
     func attempt(_ body: () throws(HomeError) -> Void) { if let error = failure(body) { errors.append(error) } }
     attempt { () throws(HomeError) in _ = try database.load() }
-    attempt { () throws(HomeError) in _ = try database.names() }
     attempt { () throws(HomeError) in _ = try database.samples(after: nil) }
     attempt { () throws(HomeError) in _ = try database.clients() }
     attempt { () throws(HomeError) in _ = try database.cloudAccounts() }
     attempt { () throws(HomeError) in _ = try database.cloudNodes() }
     attempt { () throws(HomeError) in _ = try database.backgroundDeliveries() }
-    attempt { () throws(HomeError) in _ = try database.grace() }
+    attempt { () throws(HomeError) in _ = try database.settings() }
     attempt { () throws(HomeError) in _ = try database.controllerState() }
     attempt { () throws(HomeError) in _ = try database.compact(keeping: 1) }
     attempt { () throws(HomeError) in
@@ -397,11 +396,11 @@ import Testing
   @Test func trustsNoTestDevicesWithDamagedSetting() throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
-    #expect(try database.trustsTestDevices())
-    try database.setTrustsTestDevices(false)
-    #expect(try !database.trustsTestDevices())
-    try database.set("producTion", for: "trust")
-    #expect(try !database.trustsTestDevices())
+    #expect(try database.settings().trustsTestDevices)
+    try database.change(HomeSettings.Changes(trustsTestDevices: false))
+    #expect(try !database.settings().trustsTestDevices)
+    try database.set("{", for: "home")
+    #expect(try database.settings() == HomeSettings(trustsTestDevices: false))
     try database.close()
   }
 
@@ -414,11 +413,13 @@ import Testing
       var debouncer = ConnectivityDebouncer(grace: .seconds(86_400))
       let trial = try #require(try database.load().trials["5"])
       debouncer.restore("5", SourceConnectivity(.offline, .peer), trial, at: 1_000)
-      _ = debouncer.state(at: .max)
+      let state = DebouncerState(grace: .seconds(86_400), trials: ["5": trial], time: value == .max ? .min : .max)
+      _ = debouncer.adopt(state, ["5": SourceConnectivity(.offline, .peer)], at: 1_000)
       _ = debouncer.advance(to: 2_000)
     }
-    try database.set("\(Int64.max)", for: "grace")
-    #expect(try database.grace() == HomeDatabase.longestGrace)
+    let settings = try JSONEncoder().encode(HomeSettings(graceTime: .milliseconds(Int64.max)))
+    try database.set(String(decoding: settings, as: UTF8.self), for: "home")
+    #expect(try database.settings().graceTime == HomeDatabase.longestGrace)
     let endless = BackgroundDelivery(
       .all, .every(.seconds(Int64.max)), to: .command(["true"]), after: try database.anchor())
     try database.add(endless)

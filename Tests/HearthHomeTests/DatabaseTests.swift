@@ -1,11 +1,13 @@
 import Foundation
 import GRDB
+import Glibc
 import HearthHome
 import HomeModel
 import HomeStore
 import MatterCrypto
 import MatterModel
 import MatterProtocol
+import Synchronization
 import Testing
 
 /// A temporary directory with a database, removed at deinitialization.
@@ -21,6 +23,24 @@ final class TestDatabase: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: directory) }
 
   func open() throws(HomeError) -> HomeDatabase { try HomeDatabase.open(path) }
+}
+
+/// A thread that exists until its end, so that it can get signals.
+private final class SignaledThread: Sendable {
+  private let thread = Mutex<pthread_t?>(nil)
+  private let isOver = DispatchSemaphore(value: 0)
+
+  func start(_ body: @escaping @Sendable () -> Void) {
+    Thread.detachNewThread { [self] in
+      thread.withLock { $0 = pthread_self() }
+      body()
+      isOver.wait()
+    }
+  }
+
+  func signal(_ number: Int32) { thread.withLock { if let thread = $0 { _ = pthread_kill(thread, number) } } }
+
+  func end() { isOver.signal() }
 }
 
 @Suite("Home database") struct DatabaseTests {
@@ -61,6 +81,28 @@ final class TestDatabase: Sendable {
     try await reader.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     try await checkpoint
     #expect(try await second.load().state.structures.count == 1)
+  }
+
+  /// A handler without `SA_RESTART` interrupts the wait for the lock of the directory.
+  @Test func openingWaitsForLockDespiteSignals() async throws {
+    let scratch = try TestDatabase()
+    var handler = sigaction()
+    handler.__sigaction_handler.sa_handler = { _ in }
+    #expect(sigaction(SIGUSR2, &handler, nil) == 0)
+    let lock = open(scratch.directory, O_RDONLY | O_DIRECTORY)
+    defer { close(lock) }
+    #expect(flock(lock, LOCK_EX) == 0)
+    let opener = SignaledThread()
+    async let opened: Result<HomeDatabase, any Error> = withCheckedContinuation { continuation in
+      opener.start { continuation.resume(returning: Result { try scratch.open() }) }
+    }
+    for _ in 0..<100 {
+      opener.signal(SIGUSR2)
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    opener.end()
+    #expect(flock(lock, LOCK_UN) == 0)
+    #expect(try await opened.get().load().state == HomeState())
   }
 
   @Test func inMemoryHomeMatchesStoredHome() throws {
@@ -190,13 +232,15 @@ final class TestDatabase: Sendable {
   @Test func storesSettings() throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
-    #expect(try database.setting("grace") == nil)
-    try database.set("5", for: "grace")
-    try database.set("7", for: "grace")
+    #expect(try database.setting("one") == nil)
+    try database.set("5", for: "one")
+    try database.set("7", for: "one")
     try database.set("x", for: "other")
     let other = try scratch.open()
-    #expect(try other.setting("grace") == "7" && other.setting("other") == "x")
-    try database.set(nil, for: "other")
-    #expect(try database.setting("grace") == "7" && database.setting("other") == nil)
+    #expect(try other.setting("one") == "7" && other.setting("other") == "x")
+    // Durations are milliseconds.
+    try database.change(HomeSettings.Changes(graceTime: .milliseconds(1500)))
+    #expect(try other.settings() == HomeSettings(graceTime: .milliseconds(1500)))
+    #expect(try other.setting("home")?.contains(#""graceTime":1500"#) == true)
   }
 }

@@ -386,12 +386,18 @@ import Testing
     let scratch = try TestDatabase()
     let database = try scratch.open()
     let anchor = try database.anchor()
-    for target: BackgroundDelivery.Target in [.command([]), .command([""]), .webhook("ftp://x"), .webhook("nonsense")] {
+    let targets: [BackgroundDelivery.Target] = [
+      .command([]), .command([""]), .webhook("ftp://x"), .webhook("nonsense"), .webhook("http://user@host/"),
+      .webhook("http://host:99999/"),
+    ]
+    for target in targets {
       let error = failure { () throws(HomeError) in
         _ = try database.add(BackgroundDelivery(.all, .immediate, to: target, after: anchor))
       }
       #expect(error?.code == .badArguments, "\(target)")
     }
+    let upperCase = BackgroundDelivery(.all, .immediate, to: .webhook("HTTPS://host/"), after: anchor)
+    #expect(try database.add(upperCase).target == upperCase.target)
   }
 }
 

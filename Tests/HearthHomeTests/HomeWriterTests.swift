@@ -223,7 +223,7 @@ import Testing
     #expect(stored.trials == trials)
     // A process that loads the home continues the trials.
     let reducer = HomeReducer(stored.state, grace: .seconds(60), trials: stored.trials, at: 9)
-    #expect(reducer.trials.keys.sorted() == ["5"])
+    #expect(reducer.debouncer.trials.keys.sorted() == ["5"])
   }
 
   // MARK: The controller

@@ -31,7 +31,7 @@ import Testing
   }
 
   private func expectation(_ path: String, _ version: Int) -> String {
-    "\(path): made by another version of Hearth (schema \(version); expected 9); move it and \(path)-wal away to create a "
+    "\(path): made by another version of Hearth (schema \(version); expected 10); move it and \(path)-wal away to create a "
       + "new home"
   }
 
@@ -42,7 +42,7 @@ import Testing
   @Test func createsAndReopens() throws {
     let scratch = try TestDatabase()
     let first = try scratch.open()
-    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 9)
+    #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") } == 10)
     #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2, "incremental")
     #expect(try first.read { try Int32.fetchOne($0, sql: "PRAGMA application_id") } == 0x4872_7468)
     try first.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
@@ -61,7 +61,7 @@ import Testing
     #expect(try scratch.open().load().state == HomeState())
   }
 
-  @Test(arguments: [0, 1, 2, 10, -1]) func rejectsOtherVersions(_ version: Int) throws {
+  @Test(arguments: [0, 1, 2, 9, 11, -1]) func rejectsOtherVersions(_ version: Int) throws {
     let scratch = try TestDatabase()
     try create(scratch.path, version: version)
     let before = try files(scratch.directory)
@@ -78,7 +78,7 @@ import Testing
     let scratch = try TestDatabase()
     let database = try scratch.open()
     try database.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
-    try database.write { try $0.execute(sql: "PRAGMA user_version = 10") }
+    try database.write { try $0.execute(sql: "PRAGMA user_version = 11") }
     let killed = try TestDatabase()
     for ending in ["", "-wal"] {
       try FileManager.default.copyItem(atPath: scratch.path + ending, toPath: killed.path + ending)
@@ -86,13 +86,13 @@ import Testing
     try database.close()
     let before = try files(killed.directory)
     #expect(before["home.sqlite-wal"]?.isEmpty == false)
-    #expect(openingError(killed.path)?.message == expectation(killed.path, 10))
+    #expect(openingError(killed.path)?.message == expectation(killed.path, 11))
     #expect(try files(killed.directory) == before)
   }
 
   @Test func controllerRejectsOtherVersions() async throws {
     let directory = ScratchDirectory()
-    try create(directory.state.database, version: 10)
+    try create(directory.state.database, version: 11)
     let before = try files(directory.state.home)
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
     options.discovery = .off
@@ -100,13 +100,13 @@ import Testing
       await (try HomeController.open(options)).close()
       Issue.record("the home was opened")
     } catch {
-      #expect(error.code == .internalError && error.message == expectation(directory.state.database, 10))
+      #expect(error.code == .internalError && error.message == expectation(directory.state.database, 11))
     }
     // Names are read without a controller.
     let names = StoredNames(directory.state)
     #expect(
       failure { () throws(HomeError) in _ = try names.registry() }?.message
-        == expectation(directory.state.database, 10))
+        == expectation(directory.state.database, 11))
     #expect(try files(directory.state.home) == before)
   }
 

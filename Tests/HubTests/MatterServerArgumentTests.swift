@@ -188,7 +188,7 @@ import WebClient
   }
 
   @Test("omitted fields of a command have their defaults") func addsDefaults() throws {
-    let move = try #require(DeclaredElements.command("moveToLevelWithOnOff", of: LevelControl.id)).request
+    let move = try #require(LevelControl.command(spelled: "moveToLevelWithOnOff")).request
     #expect(
       HubServer.addingDefaults(["level": 128, "transitionTime": 10, "optionsMask": .null], move) == [
         "level": 128, "transitionTime": 10, "optionsMask": .null, "OptionsMask": 0, "OptionsOverride": 0,
@@ -197,7 +197,7 @@ import WebClient
       HubServer.addingDefaults(["0": 1, "options_override": 1], move) == [
         "0": 1, "options_override": 1, "TransitionTime": .null, "OptionsMask": 0,
       ])
-    let color = try #require(DeclaredElements.command("MoveToColorTemperature", of: ColorControl.id)).request
+    let color = try #require(ColorControl.command(spelled: "MoveToColorTemperature")).request
     #expect(HubServer.addingDefaults(["colorTemperatureMireds": 250], color)["TransitionTime"] == 0)
   }
 

@@ -128,7 +128,7 @@ import Testing
     #expect(await eventually { manager.primaryHome?.accessories.first?.contact == contact })
     #expect(
       await eventually {
-        try await client.backend.eventLoop.submit { client.backend.view.reducer.grace == .seconds(77) }.get()
+        try await client.backend.eventLoop.submit { client.backend.view.reducer.debouncer.grace == .seconds(77) }.get()
       })
     await client.close()
   }

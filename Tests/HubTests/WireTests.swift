@@ -296,7 +296,7 @@ import WebClient
       .contacts([5: contact]),
       .debouncer(
         DebouncerState(
-          grace: .seconds(30), trials: ["5": .init(settled: .init(.online, .peer), remaining: .milliseconds(1500))])),
+          grace: .seconds(30), trials: ["5": DebounceTrial(settled: .init(.online, .peer), since: 5)], time: 7)),
       .debouncer(DebouncerState()), .synchronized(position),
       .update(HubUpdate(HomeUpdate(ServedHome.lamp, at: -5, origin: "o"), [5: contact], position)),
       .reply(id: "1", .failure(error)), .reply(id: "2", .success(.done)),

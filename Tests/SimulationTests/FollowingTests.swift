@@ -54,6 +54,17 @@ import Testing
     #expect((contact.nextReport ?? 0) > now)
   }
 
+  /// Without a message of the device.
+  @Test func publishesDeadlineOfSleepingDevice() throws {
+    let home = try FollowedHome()
+    try home.start()
+    home.home.command { engine, now in engine.process(.asleep(1, deadline: .max), at: now) }
+    let contact = try home.home.event(within: .zero) { event -> Contact? in
+      if case .contacts(let contacts) = event, contacts[1]?.nextReport == .max { contacts[1] } else { nil }
+    }
+    #expect(contact == home.home.engine?.reducer.contacts[1])
+  }
+
   /// The device had announced that it powers off, but is reachable.
   @Test func reportAfterAnnouncedPowerOffIsOneUpdate() throws {
     let home = try FollowedHome()

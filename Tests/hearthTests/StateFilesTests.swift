@@ -42,12 +42,12 @@ import Testing
     let database = URL(filePath: hearth.state + "/home/home.sqlite")
     let queue = try DatabaseQueue(path: database.path)
     try await queue.writeWithoutTransaction {
-      try $0.execute(sql: "PRAGMA user_version = 10; PRAGMA wal_checkpoint(TRUNCATE)")
+      try $0.execute(sql: "PRAGMA user_version = 11; PRAGMA wal_checkpoint(TRUNCATE)")
     }
     try queue.close()
     let bytes = try Data(contentsOf: database)
     let message =
-      "\(database.path): made by another version of Hearth (schema 10; expected 9); move it and \(database.path)-wal away "
+      "\(database.path): made by another version of Hearth (schema 11; expected 10); move it and \(database.path)-wal away "
       + "to create a new home"
 
     let result = try await hearth.run(command)

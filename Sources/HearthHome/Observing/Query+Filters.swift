@@ -13,7 +13,7 @@ extension Query where Item == HomeDevice {
   public func `in`(_ structure: Structure) -> Self { filter { $0.structureID == structure.id } }
 
   /// Returns a query of the devices with a trait on any endpoint.
-  public func having<T: MatterTrait>(_ trait: T.Type) -> Self { filter { $0.traits.contains(trait) } }
+  public func having<C>(_ trait: Trait<C>.Type) -> Self { filter { $0.traits.contains(trait) } }
 
   /// Returns a query of the devices with a type on any endpoint.
   public func having<T: HomeDeviceType>(_ type: T.Type) -> Self { filter { $0.types.contains(type) } }

@@ -1,24 +1,17 @@
 internal import MatterClusters
 
-/// A Swift type of a trait, for queries of devices and device types.
-///
-/// A manufacturer declares a cluster and obtains its trait: `enum ExampleOrganization { typealias SpinnerTrait =
-/// Trait<Spinner> }`.
-public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == TraitID {
-  /// Whether a cluster is represented by this trait.
-  static func isServed(by cluster: ClusterID) -> Bool
-  /// Wraps an untyped trait; nil for another cluster.
-  init?(_ trait: AnyTrait)
-}
-
 /// A snapshot of a cluster of an endpoint: a value, never a live reference. See <doc:TheHomeModel>, “Objects”.
 ///
 /// Attributes are read as `trait.onOff` or `trait.attributes.onOff`; commands are methods: `try await trait.toggle()`.
 /// All attributes and commands that the cluster declares are available by name.
-@dynamicMemberLookup public struct Trait<C: Cluster>: MatterTrait {
+///
+/// A manufacturer declares a cluster and obtains its trait: `enum ExampleOrganization { typealias SpinnerTrait =
+/// Trait<Spinner> }`.
+@dynamicMemberLookup public struct Trait<C: Cluster>: Sendable, Identifiable, Equatable {
   /// The untyped trait.
   package private(set) var untyped: AnyTrait
 
+  /// Wraps an untyped trait; nil for another cluster.
   public init?(_ trait: AnyTrait) {
     guard Self.isServed(by: trait.id.cluster) else { return nil }
     untyped = trait
@@ -64,10 +57,6 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
   /// trait.waiting(.seconds(5)).on()`.
   public func waiting(_ timeout: Duration) -> Self { modified(self) { $0.untyped.timeout = timeout } }
 
-  /// All commands by name, also those with a labeled method, with a request struct:
-  /// `trait.commands.moveToLevel(fields)`, `trait.commands.moveToLevel.isSupported`.
-  public var commands: TraitCommands<C> { TraitCommands(trait: self) }
-
   /// A callable command by its name.
   public subscript<Request, Response>(
     dynamicMember key: KeyPath<C.Type, Command<C, Request, Response>>
@@ -84,16 +73,6 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
     let isTimed = command.details.quality.contains(.timed)
     return try command.response(try await untyped.invoke(command.id, fields: fields.tlv, isTimed: isTimed))
   }
-}
-
-/// The commands of a trait by their names in the standard; see ``Trait/commands``.
-@dynamicMemberLookup public struct TraitCommands<C: Cluster>: Sendable {
-  package let trait: Trait<C>
-
-  /// The command with this name in the cluster's declaration.
-  public subscript<Request, Response>(
-    dynamicMember key: KeyPath<C.Type, Command<C, Request, Response>>
-  ) -> TraitCommand<C, Request, Response> { TraitCommand(trait: trait, command: C.self[keyPath: key]) }
 }
 
 /// A callable command of a trait.

@@ -29,26 +29,26 @@ public struct TraitCollection: Sendable, Sequence, CustomStringConvertible {
   }
 
   /// The trait of this type on the first endpoint that has it; nil if there is none.
-  public subscript<T: MatterTrait>(_: T.Type) -> T? { endpoints.lazy.compactMap { find(in: $0) }.first }
+  public subscript<C>(_: Trait<C>.Type) -> Trait<C>? { endpoints.lazy.compactMap { find(in: $0) }.first }
 
   /// The trait of this type on an endpoint; nil if there is none.
-  public subscript<T: MatterTrait>(_ type: T.Type, on endpoint: EndpointID) -> T? {
+  public subscript<C>(_: Trait<C>.Type, on endpoint: EndpointID) -> Trait<C>? {
     endpoints.first { $0.id == endpoint }.flatMap { find(in: $0) }
   }
 
   /// Returns the traits of this type, in the order of endpoints.
-  public func all<T: MatterTrait>(_: T.Type) -> [T] { endpoints.compactMap { find(in: $0) } }
+  public func all<C>(_: Trait<C>.Type) -> [Trait<C>] { endpoints.compactMap { find(in: $0) } }
 
   /// Whether there is a trait of this type.
-  public func contains<T: MatterTrait>(_: T.Type) -> Bool {
-    endpoints.contains { $0.servers.contains(where: T.isServed) }
+  public func contains<C>(_: Trait<C>.Type) -> Bool {
+    endpoints.contains { $0.servers.contains(where: Trait<C>.isServed) }
   }
 
   /// Whether there is a trait of this cluster.
   public func contains(_ cluster: ClusterID) -> Bool { endpoints.contains { $0.servers.contains(cluster) } }
 
-  private func find<T: MatterTrait>(in endpoint: DeviceEndpoint) -> T? {
-    guard let cluster = endpoint.servers.first(where: T.isServed) else { return nil }
-    return device.trait(endpoint.id, cluster).flatMap { T($0) }
+  private func find<C>(in endpoint: DeviceEndpoint) -> Trait<C>? {
+    guard let cluster = endpoint.servers.first(where: Trait<C>.isServed) else { return nil }
+    return device.trait(endpoint.id, cluster).flatMap { Trait($0) }
   }
 }

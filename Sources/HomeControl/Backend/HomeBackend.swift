@@ -199,7 +199,7 @@ extension HomeBackend {
   /// See ``Home/updates()``.
   package nonisolated func updates() -> AsyncStream<HomeUpdate> {
     observe { stream, _, continuation in
-      let id = stream.addListener { event in
+      stream.addListener { event in
         switch event {
         case .update(let update, _): continuation.yield(update)
         case .reloaded(_, _, let time): continuation.yield(HomeUpdate([], at: time))
@@ -208,7 +208,8 @@ extension HomeBackend {
         }
         return true
       }
-      return { $0.removeListener(id) }
+    } end: {
+      $0.removeListener($1)
     }
   }
 
@@ -224,38 +225,30 @@ extension HomeBackend {
   }
 
   /// Returns a query of a collection.
-  /// - Parameter list: returns its current elements.
-  package nonisolated func query<Item: ObservedItem>(
-    _ list: @escaping @Sendable (isolated Self) -> [Item]
-  ) -> Query<Item> {
+  package nonisolated func query<Item: ObservedItem>() -> Query<Item> {
     Query(
       snapshot: { timeout async throws(HomeError) in
         try await self.synchronize(within: timeout)
-        return await list(self)
+        return await self.all()
       },
-      snapshots: {
-        self.observe { stream, reducer, continuation in
-          let id = Item.add(.snapshots(continuation), to: stream.observers, reducer)
-          return { $0.observers.remove(id) }
-        }
-      },
-      changes: {
-        self.observe { stream, reducer, continuation in
-          let id = Item.add(.changes(continuation), to: stream.observers, reducer)
-          return { $0.observers.remove(id) }
-        }
-      })
+      snapshots: { self.observe({ $0.observers.add(.snapshots($2), $1) }, end: { $0.observers.remove($1) }) },
+      changes: { self.observe({ $0.observers.add(.changes($2), $1) }, end: { $0.observers.remove($1) }) })
   }
 
+  private func all<Item: ObservedItem>() -> [Item] { Item.all(in: view.reducer, through: self) }
+
   /// Creates a stream with an observer, which is added on the event loop and removed when the stream terminates.
+  /// - Parameters:
+  ///   - begin: adds the observer, and returns its number.
+  ///   - end: removes the observer with this number.
   private nonisolated func observe<Element: Sendable>(
-    _ begin:
-      @escaping @Sendable (HomeStream, HomeReducer, AsyncStream<Element>.Continuation) -> (HomeStream) -> Void
+    _ begin: @escaping @Sendable (HomeStream, HomeReducer, AsyncStream<Element>.Continuation) -> Int,
+    end: @escaping @Sendable (HomeStream, Int) -> Void
   ) -> AsyncStream<Element> {
     let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
     runOnEventLoop { [loop = eventLoop] view in
-      let end = NIOLoopBound(begin(view.stream, view.reducer, continuation), eventLoop: loop)
-      continuation.onTermination = { _ in loop.execute { end.value(self.view.stream) } }
+      let id = begin(view.stream, view.reducer, continuation)
+      continuation.onTermination = { _ in loop.execute { end(self.view.stream, id) } }
     }
     return stream
   }

@@ -10,14 +10,14 @@ package struct RoleVisibility: Sendable {
   package static func of(_ role: HomeRole) -> RoleVisibility { RoleVisibility(role: role) }
 
   package func contains(_ path: ConcreteAttributePath) -> Bool {
-    // Global attributes are declared for all clusters.
-    role == .owner || OnOff.globalAttributes.contains { $0.id == path.attribute }
-      || role.privilege.grants(DeclaredElements.attribute(path)?.read ?? .administer)
+    role == .owner
+      || role.privilege.grants(ElementNames.info(path.attribute, of: path.cluster)?.read ?? .administer)
   }
 
   package func contains(_ event: EventData) -> Bool {
     role == .owner
-      || role.privilege.grants(DeclaredElements.event(event.path.event, of: event.path.cluster)?.read ?? .administer)
+      || role.privilege.grants(
+        ClusterCatalogue.cluster(event.path.cluster)?.event(event.path.event)?.read ?? .administer)
   }
 
   package func contains(_ change: HomeChange) -> Bool {

@@ -31,20 +31,6 @@ extension HomeController {
     }
   }
 
-  /// See ``Home/addCloudAccount(_:address:token:)``.
-  package func addCloudAccount(_ name: String, address: String, token: String) async throws(HomeError) -> CloudAccount {
-    let account = try await withDatabase { try $0.addCloudAccount(name, address: address, token: token) }
-    await readClouds()
-    return account
-  }
-
-  /// See ``Home/refreshCloudAccount(_:)``.
-  package func refreshCloudAccount(_ name: String) async throws(HomeError) {
-    try await cloud(named: name).refresh()
-    // Waits until the devices and their states are stored.
-    try await flush()
-  }
-
   /// See ``Home/removeCloudAccount(_:)``.
   package func removeCloudAccount(
     _ name: String, origin: String?

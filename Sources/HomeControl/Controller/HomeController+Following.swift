@@ -47,7 +47,7 @@ extension HomeController {
     keepContacts()
     checkLargeLog()
     dispatcher.value.host.perform { engine, now in engine.follow(at: now) }
-    dispatcher.value.stream.publish(hubState)
+    dispatcher.value.stream.publish(.thisProcess)
     await readClouds()
   }
 
@@ -63,9 +63,6 @@ extension HomeController {
 
   /// Whether the devices are followed.
   package var isFollowing: Bool { center != nil }
-
-  /// Whether this process follows the devices, as a state for observers.
-  package var hubState: HubState { isFollowing ? .thisProcess : .notAvailable }
 
   /// Starts to check periodically whether the clock was set, or the process or the machine suspended.
   func checkClock() {
@@ -93,23 +90,6 @@ extension HomeController {
     dispatcher.value.host.perform { engine, now in
       let nodes = devices.compactMap { engine.reducer.state.devices[$0]?.active?.id.node }
       engine.stopWaiting(for: Set(nodes).sorted(), at: now)
-    }
-  }
-
-  // MARK: Long idle times
-
-  /// The registration for Check-In messages of a node with a long idle time.
-  package struct IdleState: Sendable {
-    /// Whether the controller receives the Check-In messages of the node.
-    package var isRegistered: Bool
-    /// Whether requests to the node wait until it is active.
-    package var isAsleep: Bool
-  }
-
-  /// Returns the registration with a node. For a caller on the event loop.
-  package nonisolated func idleState(of node: NodeID) -> IdleState {
-    dispatcher.value.perform { engine, now in
-      IdleState(isRegistered: engine.isRegistered(with: node), isAsleep: engine.isAsleep(node, at: now))
     }
   }
 

@@ -1,4 +1,6 @@
 package import HomeModel
+internal import HomeStore
+internal import MatterCertificates
 internal import MatterClusters
 package import MatterController
 internal import MatterProtocol
@@ -12,6 +14,7 @@ extension HomeController {
   ///   - name: the name; nil: the name that the device reports.
   ///   - room: the name of the room, or `structure/room` for another structure than the primary one. The room is
   ///     created if it doesn't exist.
+  ///   - trust: trusted in addition to the public test roots.
   ///   - origin: the calling client; nil: the client that the home is opened for, if any.
   package func pair(
     _ request: CommissioningRequest, name: String?, room: String?, trust: TrustStore?, origin: String?,
@@ -21,7 +24,21 @@ extension HomeController {
     let name = try name.map { name throws(HomeError) in try HomeNames.checked(name).name }
     var placement = DevicePlacement(name: name)
     if let room { placement.room = try state.roomToBe(called: room, options.machine.makeRandom()) }
-    let result = try await commission(request, placement, trust: trust, origin: origin, onStep: onStep)
+    let acceptsTestKeys = try await withDatabase { try $0.settings().trustsTestDevices }
+    var verifier = dispatcher.value.perform { engine, _ in engine.configuration.attestation }
+    trust?.extend(&verifier)
+    verifier.acceptsTestKeys = verifier.acceptsTestKeys && acceptsTestKeys
+    var request = request
+    request.attestation = verifier
+    let outcome = try await run(
+      "its commissioning",
+      onEvent: {
+        if case .commissioningStep(_, let step, let progress) = $0 { onStep(step, progress) }
+      }
+    ) { [request, placement] (engine: inout HomeEngine, now) in
+      engine.commission(request, placement, origin: origin, at: now)
+    }
+    guard case .commissioned(let result) = outcome else { throw Self.unexpected(outcome) }
     defer { attribute(result.nodeID, to: nil) }
     // The device is in the home already: a failure of the reading does not undo that.
     _ = try? await read(result.nodeID, Self.stateAtPairing)
@@ -41,19 +58,23 @@ extension HomeController {
   /// - Parameters:
   ///   - force: whether to remove the node even if it can't be reached.
   ///   - origin: the calling client.
+  /// - Returns: whether the device itself left the fabric.
   package func remove(_ node: NodeID, force: Bool, origin: String?) async throws(HomeError) -> Removal {
     attribute(node, to: origin)
     defer { attribute(node, to: nil) }
-    var removal = Removal.unconfirmed
     do throws(HomeError) {
-      removal = try await removeFromFabric(node, force: force)
+      let outcome = try await run("its removal", node) { engine, timeout, now in
+        engine.removeNode(node, force: force, timeout: timeout, at: now)
+      }
+      guard case .removed(_, let removal) = outcome else { throw Self.unexpected(outcome) }
+      return removal
     } catch {
       // With `force`, a node that is only in the home is removed from it.
       guard force && error.code == .notFound else { throw force ? error : error.suggestingForce }
       process(.nodeRemoved(node))
       try await flush()
+      return .unconfirmed
     }
-    return removal
   }
 
   /// Attributes the following changes of a node to a client; nil: to none.

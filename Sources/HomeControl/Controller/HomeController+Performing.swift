@@ -87,22 +87,35 @@ extension HomeController {
 
     case .groups: return .groups(groups: groups, deleted: deletedGroups)
     case .createGroup(let id, let name):
-      return .group(group: try createGroup(id, name: name))
+      return .group(
+        group: try change { engine, _ throws(ControllerError) in try engine.createGroup(id, name: name) })
     case .deleteGroup(let id):
       return .groupDeleted(pending: try await deleteGroup(id))
     case .addMember(let group, let node, let endpoint):
-      return .group(group: try await addMember(node, endpoint: endpoint, to: group))
+      return .group(
+        group: try await changeMembers(node) { engine, timeout, now in
+          engine.addMember(node, endpoint: endpoint, to: group, timeout: timeout, at: now)
+        })
     case .removeMember(let group, let node, let endpoint):
-      return .group(group: try await removeMember(node, endpoint: endpoint, from: group))
+      return .group(
+        group: try await changeMembers(node) { engine, timeout, now in
+          engine.removeMember(node, endpoint: endpoint, from: group, timeout: timeout, at: now)
+        })
     case .invokeGroup(let group, let cluster, let command, let fields):
-      try invoke(group: group, cluster: cluster, command: command, fields: fields)
+      try change { engine, now throws(ControllerError) in
+        try engine.invoke(group: group, cluster: cluster, command: command, fields: fields, at: now)
+      }
       return .done
 
     case .cloudAccounts: return .cloudAccounts(accounts: try await withDatabase { try $0.cloudAccounts() })
     case .addCloudAccount(let name, let address, let token):
-      return .cloudAccount(account: try await addCloudAccount(name, address: address, token: token))
+      let account = try await withDatabase { try $0.addCloudAccount(name, address: address, token: token) }
+      await readClouds()
+      return .cloudAccount(account: account)
     case .refreshCloudAccount(let name):
-      try await refreshCloudAccount(name)
+      try await cloud(named: name).refresh()
+      // Waits until the devices and their states are stored.
+      try await flush()
       return .done
     case .removeCloudAccount(let name):
       let (account, devices) = try await removeCloudAccount(name, origin: origin)

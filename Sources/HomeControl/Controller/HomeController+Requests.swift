@@ -1,6 +1,4 @@
 package import HomeModel
-internal import HomeStore
-internal import MatterCertificates
 internal import MatterClusters
 package import MatterController
 package import MatterProtocol
@@ -68,42 +66,6 @@ extension HomeController {
       return nil
     case nil: throw HomeError(.refused, "the device did not answer the command")
     }
-  }
-
-  /// Commissions a device into this home's fabric, and adds it to the home.
-  /// - Parameters:
-  ///   - placement: the requested name and room.
-  ///   - trust: trusted in addition to the public test roots.
-  ///   - origin: the calling client.
-  package func commission(
-    _ request: CommissioningRequest, _ placement: DevicePlacement, trust: TrustStore?, origin: String?,
-    onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
-  ) async throws(HomeError) -> CommissioningResult {
-    let acceptsTestKeys = try await withDatabase { try $0.trustsTestDevices() }
-    var verifier = dispatcher.value.perform { engine, _ in engine.configuration.attestation }
-    trust?.extend(&verifier)
-    verifier.acceptsTestKeys = verifier.acceptsTestKeys && acceptsTestKeys
-    var request = request
-    request.attestation = verifier
-    let outcome = try await run(
-      "its commissioning",
-      onEvent: {
-        if case .commissioningStep(_, let step, let progress) = $0 { onStep(step, progress) }
-      }
-    ) { [request] (engine: inout HomeEngine, now) in engine.commission(request, placement, origin: origin, at: now) }
-    guard case .commissioned(let result) = outcome else { throw Self.unexpected(outcome) }
-    return result
-  }
-
-  /// Removes a node from this home's fabric.
-  /// - Parameter force: whether to remove the node even if it can't be reached.
-  /// - Returns: whether the device itself left the fabric.
-  func removeFromFabric(_ node: NodeID, force: Bool) async throws(HomeError) -> Removal {
-    let outcome = try await run("its removal", node) { engine, timeout, now in
-      engine.removeNode(node, force: force, timeout: timeout, at: now)
-    }
-    guard case .removed(_, let removal) = outcome else { throw Self.unexpected(outcome) }
-    return removal
   }
 
   /// Opens a commissioning window.

@@ -131,7 +131,7 @@ public actor HomeController {
       }
       let (stored, state) = (try database.load(), try database.controllerState())
       var following = options.following
-      following.grace = try following.grace ?? database.grace()
+      following.grace = try following.grace ?? database.settings().graceTime
       let dispatcher = try await loop.submit { [discovery, following] in
         // Certificates are valid from the earliest time, because the clocks of devices and of this host may be years
         // behind.

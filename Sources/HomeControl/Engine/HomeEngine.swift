@@ -181,7 +181,7 @@ package struct HomeEngine: Engine {
   /// that are unreachable now.
   package mutating func setGrace(_ grace: Duration, at now: Instant) {
     self.now = now
-    reducer.grace = grace
+    reducer.debouncer.grace = grace
     if let update = reducer.advance(to: time) { publish(update) }
   }
 
@@ -204,7 +204,7 @@ package struct HomeEngine: Engine {
   }
 
   private mutating func update(for input: HomeInput) -> HomeUpdate? {
-    if let node = input.sender { contacted.insert(node) }
+    if let node = input.node { contacted.insert(node) }
     guard var update = reducer.reduce(input, at: time) else { return nil }
     if !update.isLogged { update.origin = input.node.flatMap { origins[$0] } ?? configuration.origin }
     for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
@@ -263,7 +263,7 @@ package struct HomeEngine: Engine {
 
   package var nextDeadline: Instant? {
     var next = Instant?.earlier(controller.nextDeadline, .earlier(attemptDeadline, probes.nextDeadline))
-    if let settled = reducer.nextDeadline {
+    if let settled = reducer.debouncer.nextDeadline {
       next = .earlier(next, Instant(nanoseconds: settled.saturatingSubtract(clock.epoch).saturatingMultiply(1000)))
     }
     return next
@@ -414,16 +414,6 @@ package struct HomeEngine: Engine {
     attempts[node] = nil
     probes[node] = nil
     reduce(.nodeRemoved(node))
-  }
-}
-
-extension HomeInput {
-  /// The node that sent a message, if any.
-  fileprivate var sender: NodeID? {
-    switch self {
-    case .commissioned, .report, .established, .heard, .answered, .lost: node
-    case .nodeRemoved, .asleep, .started, .update, .route: nil
-    }
   }
 }
 

@@ -7,10 +7,8 @@ package final class HomeObservers {
   private var number = 0
   fileprivate var structures = ObservedCollection<Structure>()
   fileprivate var rooms = ObservedCollection<Room>()
-  private var devices = ObservedCollection<HomeDevice>()
+  fileprivate var devices = ObservedCollection<HomeDevice>()
   private var reports: [String: Readers] = [:]
-  /// The last published devices, while their collection is observed.
-  private var published: [String: HomeDevice] = [:]
   private var isEnded = false
   /// The home through which the values send their requests; nil after the end.
   package var access: (() -> any HomeAccess)?
@@ -28,32 +26,18 @@ package final class HomeObservers {
 
   // MARK: Registration
 
-  private func next() -> Int {
+  /// - Returns: the number for ``remove(_:)``.
+  func add<Item: ObservedItem>(_ observer: ObservedCollection<Item>.Observer, _ reducer: HomeReducer) -> Int {
     number += 1
+    if isEnded { observer.finish() } else { self[keyPath: Item.collection].add(observer, number, all(reducer)) }
     return number
-  }
-
-  fileprivate func addDevices(_ observer: ObservedCollection<HomeDevice>.Observer, _ reducer: HomeReducer) -> Int {
-    if devices.isEmpty { published = all(reducer) }
-    return add(observer, to: \.devices, ordered(reducer))
-  }
-
-  fileprivate func add<Item>(
-    _ observer: ObservedCollection<Item>.Observer,
-    to list: ReferenceWritableKeyPath<HomeObservers, ObservedCollection<Item>>, _ now: [Item]
-  ) -> Int {
-    let id = next()
-    if isEnded { observer.finish() } else { self[keyPath: list].add(observer, id, now) }
-    return id
   }
 
   /// - Parameter slot: the slot that the reader waits for.
   func addReports(
     _ reader: DeviceReports.Reader, at slot: DeviceReports.Slot, of device: String, _ reducer: HomeReducer
   ) {
-    guard !isEnded, let entry = reducer.state.devices[device], let value = value(of: entry, reducer) else {
-      return slot.fill(.end)
-    }
+    guard !isEnded, let value = value(of: device, reducer) else { return slot.fill(.end) }
     var readers = reports[device] ?? Readers(broadcast: Broadcast(wake: wake))
     readers.broadcast.attach(slot, with: DeviceReport(device: value, changed: []))
     readers.all.insert(ObjectIdentifier(reader))
@@ -69,7 +53,6 @@ package final class HomeObservers {
     structures.remove(id)
     rooms.remove(id)
     devices.remove(id)
-    if devices.isEmpty { published = [:] }
   }
 
   package func end() {
@@ -80,7 +63,6 @@ package final class HomeObservers {
     rooms.end()
     devices.end()
     reports = [:]
-    published = [:]
     access = nil
   }
 
@@ -90,43 +72,23 @@ package final class HomeObservers {
   func update(_ update: HomeUpdate, _ reducer: HomeReducer) {
     if structures.isEmpty && rooms.isEmpty && devices.isEmpty && reports.isEmpty { return }
     let affected = AffectedObjects(update, reducer.state) { reports[$0] != nil }
-    if affected.structures { structures.publish(reducer.state.structures(through: access?())) }
-    if affected.rooms { rooms.publish(reducer.state.rooms(through: access?())) }
-    if !devices.isEmpty { publishDevices(affected.devices, reducer) }
+    if affected.structures { structures.publish(all(reducer)) }
+    if affected.rooms { rooms.publish(all(reducer)) }
+    devices.publish(affected.devices, { self.value(of: $0, reducer) }) { self.all(reducer) }
     for (id, changed) in affected.clusters.sorted(by: { $0.key < $1.key }) { publishReport(of: id, changed, reducer) }
   }
 
   /// Notifies all observers of a state that was loaded as a whole.
   func reload(_ reducer: HomeReducer) {
-    structures.publish(reducer.state.structures(through: access?()))
-    rooms.publish(reducer.state.rooms(through: access?()))
-    if !devices.isEmpty {
-      let removed = published.keys.filter { reducer.state.devices[$0] == nil }.sorted()
-      publishDevices(removed + reducer.state.orderedDevices.map(\.id), reducer)
-    }
+    structures.publish(all(reducer))
+    rooms.publish(all(reducer))
+    if !devices.isEmpty { devices.publish(all(reducer)) }
     for id in reports.keys.sorted() { publishReport(of: id, [], reducer) }
-  }
-
-  private func publishDevices(_ affected: [String], _ reducer: HomeReducer) {
-    var changes: [CollectionChange<HomeDevice>] = []
-    for id in affected {
-      let new = reducer.state.devices[id].flatMap { value(of: $0, reducer) }
-      switch (published[id], new) {
-      case (nil, let new?): changes.append(.added(new))
-      case (let old?, let new?) where old != new:
-        changes.append(.updated(old: old, new: new))
-      case (let old?, nil): changes.append(.removed(old))
-      default: continue
-      }
-      published[id] = new
-    }
-    guard !changes.isEmpty else { return }
-    devices.publish(changes) { self.ordered(reducer) }
   }
 
   private func publishReport(of device: String, _ changed: Set<ClusterPath>, _ reducer: HomeReducer) {
     guard let broadcast = reports[device]?.broadcast else { return }
-    guard let value = reducer.state.devices[device].flatMap({ value(of: $0, reducer) }) else {
+    guard let value = value(of: device, reducer) else {
       broadcast.finish()
       reports[device] = nil
       return
@@ -134,27 +96,24 @@ package final class HomeObservers {
     broadcast.send(DeviceReport(device: value, changed: changed))
   }
 
-  private func all(_ reducer: HomeReducer) -> [String: HomeDevice] {
-    reducer.state.devices.compactMapValues { value(of: $0, reducer) }
+  private func all<Item: ObservedItem>(_ reducer: HomeReducer) -> [Item] {
+    access.map { Item.all(in: reducer, through: $0()) } ?? []
   }
 
-  private func ordered(_ reducer: HomeReducer) -> [HomeDevice] {
-    reducer.state.orderedDevices.compactMap { value(of: $0, reducer) }
-  }
-
-  private func value(of entry: DeviceEntry, _ reducer: HomeReducer) -> HomeDevice? {
-    access.map { reducer.device(entry, through: $0()) }
+  private func value(of device: String, _ reducer: HomeReducer) -> HomeDevice? {
+    guard let access, let entry = reducer.state.devices[device] else { return nil }
+    return reducer.device(entry, through: access())
   }
 }
 
-/// The observers of one collection, and its last published value.
-package struct ObservedCollection<Item: Identifiable & Sendable> {
+/// The observers of one collection, and its last published elements.
+package struct ObservedCollection<Item: Identifiable<String> & Equatable & Sendable> {
   /// An observer of the whole collection or of its changes.
   package enum Observer {
     case snapshots(AsyncStream<[Item]>.Continuation)
     case changes(AsyncStream<CollectionChange<Item>>.Continuation)
 
-    package func finish() {
+    func finish() {
       switch self {
       case .snapshots(let continuation): continuation.finish()
       case .changes(let continuation): continuation.finish()
@@ -163,30 +122,53 @@ package struct ObservedCollection<Item: Identifiable & Sendable> {
   }
 
   private var observers: [Int: Observer] = [:]
-  private var last: [Item] = []
+  /// The elements that were published last, while there are observers.
+  private var published: [String: Item] = [:]
 
-  package var isEmpty: Bool { observers.isEmpty }
+  var isEmpty: Bool { observers.isEmpty }
 
-  package mutating func add(_ observer: Observer, _ id: Int, _ now: [Item]) {
-    if observers.isEmpty { last = now }
+  mutating func add(_ observer: Observer, _ id: Int, _ now: [Item]) {
+    if observers.isEmpty { published = Dictionary(now.map { ($0.id, $0) }) { $1 } }
     observers[id] = observer
     if case .snapshots(let continuation) = observer { continuation.yield(now) }
   }
 
-  package mutating func remove(_ id: Int) {
+  mutating func remove(_ id: Int) {
     observers[id] = nil
-    if observers.isEmpty { last = [] }
+    if observers.isEmpty { published = [:] }
   }
 
-  package mutating func end() {
+  mutating func end() {
     for (_, observer) in observers.sorted(by: { $0.key < $1.key }) { observer.finish() }
     // The values retain the home.
-    (observers, last) = ([:], [])
+    (observers, published) = ([:], [:])
   }
 
-  /// Publishes known changes.
-  /// - Parameter whole: returns the collection, for observers of snapshots.
-  mutating func publish(_ changes: [CollectionChange<Item>], whole: () -> [Item]) {
+  /// Publishes the changes of a whole collection.
+  mutating func publish(_ now: [Item]) {
+    let items = Dictionary(now.map { ($0.id, $0) }) { $1 }
+    let removed = published.keys.filter { items[$0] == nil }.sorted()
+    publish(removed + now.map(\.id), { items[$0] }) { now }
+  }
+
+  /// Publishes the changes of some elements.
+  /// - Parameters:
+  ///   - item: returns an element; nil: it was removed.
+  ///   - whole: returns the collection, for observers of snapshots.
+  mutating func publish(_ ids: [String], _ item: (String) -> Item?, whole: () -> [Item]) {
+    guard !isEmpty else { return }
+    var changes: [CollectionChange<Item>] = []
+    for id in ids {
+      let new = item(id)
+      switch (published[id], new) {
+      case (nil, let new?): changes.append(.added(new))
+      case (let old?, let new?) where old != new: changes.append(.updated(old: old, new: new))
+      case (let old?, nil): changes.append(.removed(old))
+      default: continue
+      }
+      published[id] = new
+    }
+    guard !changes.isEmpty else { return }
     var all: [Item]?
     for (_, observer) in observers.sorted(by: { $0.key < $1.key }) {
       switch observer {
@@ -200,46 +182,30 @@ package struct ObservedCollection<Item: Identifiable & Sendable> {
   }
 }
 
-extension ObservedCollection where Item: Equatable {
-  /// Publishes the changes since the last value.
-  mutating func publish(_ now: [Item]) {
-    guard !isEmpty, now != last else { return }
-    var changes: [CollectionChange<Item>] = []
-    for item in last where !now.contains(where: { $0.id == item.id }) { changes.append(.removed(item)) }
-    for item in now {
-      guard let old = last.first(where: { $0.id == item.id }) else {
-        changes.append(.added(item))
-        continue
-      }
-      if old != item { changes.append(.updated(old: old, new: item)) }
-    }
-    last = now
-    publish(changes) { now }
-  }
-}
-
 /// An element of an observable collection of a home.
-package protocol ObservedItem: Identifiable, Equatable, Sendable {
-  /// - Returns: the number for ``HomeObservers/remove(_:)``.
-  static func add(
-    _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
-  ) -> Int
+package protocol ObservedItem: Identifiable<String>, Equatable, Sendable {
+  static var collection: ReferenceWritableKeyPath<HomeObservers, ObservedCollection<Self>> { get }
+  /// Returns all elements, in order, whose values send their requests through `home`.
+  static func all(in reducer: HomeReducer, through home: any HomeAccess) -> [Self]
 }
 
 extension Structure: ObservedItem {
-  package static func add(
-    _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
-  ) -> Int { observers.add(observer, to: \.structures, reducer.state.structures(through: observers.access?())) }
+  package static var collection: ReferenceWritableKeyPath<HomeObservers, ObservedCollection<Self>> { \.structures }
+  package static func all(in reducer: HomeReducer, through home: any HomeAccess) -> [Self] {
+    reducer.state.structures(through: home)
+  }
 }
 
 extension Room: ObservedItem {
-  package static func add(
-    _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
-  ) -> Int { observers.add(observer, to: \.rooms, reducer.state.rooms(through: observers.access?())) }
+  package static var collection: ReferenceWritableKeyPath<HomeObservers, ObservedCollection<Self>> { \.rooms }
+  package static func all(in reducer: HomeReducer, through home: any HomeAccess) -> [Self] {
+    reducer.state.rooms(through: home)
+  }
 }
 
 extension HomeDevice: ObservedItem {
-  package static func add(
-    _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
-  ) -> Int { observers.addDevices(observer, reducer) }
+  package static var collection: ReferenceWritableKeyPath<HomeObservers, ObservedCollection<Self>> { \.devices }
+  package static func all(in reducer: HomeReducer, through home: any HomeAccess) -> [Self] {
+    reducer.state.orderedDevices.map { reducer.device($0, through: home) }
+  }
 }

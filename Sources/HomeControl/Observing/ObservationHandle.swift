@@ -1,21 +1,14 @@
-internal import Synchronization
-
 /// A handle of an observation, which ends at ``cancel()``, or when the handle is released.
 public final class ObservationHandle: Sendable {
-  private let task: Mutex<Task<Void, Never>?>
+  private let task: Task<Void, Never>
 
   /// - Parameter task: the task of the observation.
-  init(_ task: Task<Void, Never>) { self.task = Mutex(task) }
+  init(_ task: Task<Void, Never>) { self.task = task }
 
   deinit { cancel() }
 
   /// Ends the observation. A call in progress completes, and no other begins. May be repeated.
-  public func cancel() {
-    task.withLock { task in
-      task?.cancel()
-      task = nil
-    }
-  }
+  public func cancel() { task.cancel() }
 }
 
 #if !canImport(Combine)

@@ -3,19 +3,11 @@ internal import Runtime
 
 /// A collection of objects in a home, to list or observe. See the article “The home model”, “Observing”.
 public struct Query<Item: Identifiable & Equatable & Sendable>: CustomStringConvertible, Sendable {
-  private let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
-  private let snapshots: @Sendable () -> AsyncStream<[Item]>
-  private let changes: @Sendable () -> AsyncStream<CollectionChange<Item>>
+  let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
+  let snapshots: @Sendable () -> AsyncStream<[Item]>
+  let changes: @Sendable () -> AsyncStream<CollectionChange<Item>>
   /// Nil: all elements are included.
-  private var isIncluded: (@Sendable (Item) -> Bool)?
-
-  package init(
-    snapshot: @escaping @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item],
-    snapshots: @escaping @Sendable () -> AsyncStream<[Item]>,
-    changes: @escaping @Sendable () -> AsyncStream<CollectionChange<Item>>
-  ) {
-    (self.snapshot, self.snapshots, self.changes) = (snapshot, snapshots, changes)
-  }
+  var isIncluded: (@Sendable (Item) -> Bool)?
 
   /// The name of the type, without the elements: `Query<HomeDevice>`.
   public var description: String { "\(Self.self)" }

@@ -57,7 +57,7 @@ public struct SourceConnectivity: Hashable, Sendable, Codable {
   }
 
   /// Returns the aggregate of two parts.
-  func merged(with other: Self) -> Self {
+  private func merged(with other: Self) -> Self {
     let state: ConnectivityState =
       switch (connectivityState, other.connectivityState) {
       case (other.connectivityState, let state): state

@@ -1,6 +1,6 @@
 /// The id of a source of a device: a node of this home's fabric, a bridged endpoint with its parts, or a cloud device,
 /// by the temporary local node id that the home assigned.
-public struct SourceID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+public struct SourceID: Hashable, Comparable, Sendable, TextCodable {
   public var node: NodeID
   /// `.root` for a node; else the endpoint of the bridged device.
   public var endpoint: EndpointID
@@ -17,20 +17,6 @@ public struct SourceID: Hashable, Comparable, Sendable, Codable, CustomStringCon
     }
     guard let endpoint = UInt16(parts[1]) else { return nil }
     self.init(NodeID(node), EndpointID(endpoint))
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let source = Self(text) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(text)” is not a source")
-    }
-    self = source
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
   }
 
   public static func < (left: Self, right: Self) -> Bool { (left.node, left.endpoint) < (right.node, right.endpoint) }

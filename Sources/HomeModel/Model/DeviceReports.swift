@@ -30,10 +30,6 @@ package struct DeviceReports: AsyncSequence, Sendable {
     /// The last name of the device.
     package private(set) var name = "a device"
 
-    package init(next: Slot, reading: Reading, access: (any HomeAccess)?) {
-      (self.next, self.reading, self.access) = (next, reading, access)
-    }
-
     package mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DeviceReport? {
       guard case .element(let report, let following)? = await next?.content() else {
         next = nil

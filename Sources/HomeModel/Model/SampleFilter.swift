@@ -71,6 +71,16 @@ extension HomeChange {
     }
   }
 
+  /// The device that the change names; nil if it names only a node or source, or is not about a device.
+  package var device: String? {
+    switch self {
+    case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _),
+      .sourceAdded(_, let id):
+      id
+    default: nil
+    }
+  }
+
   /// The node of the change; nil if it has none.
   package var node: NodeID? { source?.node }
 

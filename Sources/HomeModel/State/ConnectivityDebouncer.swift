@@ -1,7 +1,7 @@
 internal import MatterProtocol
 
 /// A changed connectivity of a device that has not lasted long enough to settle.
-package struct DebounceTrial: Hashable, Sendable {
+package struct DebounceTrial: Hashable, Sendable, Codable {
   /// The settled connectivity until then.
   package var settled: SourceConnectivity
   /// The time of the change, in microseconds since 1970.
@@ -20,12 +20,13 @@ package struct ConnectivityDebouncer: Sendable {
     var trial: DebounceTrial? { pending.map { DebounceTrial(settled: settled, since: $0.since) } }
   }
 
-  /// A change also applies to the current trials, from their beginning.
+  /// The time for which a device must be unreachable before its settled connectivity changes. A new value also applies
+  /// to the current trials, from their beginning.
   package var grace: Duration { didSet { if grace != oldValue { nextDeadline = firstDeadline } } }
   private var entries: [String: Entry] = [:]
   /// The devices whose trials began or ended since the last call of `takeTrials()`.
   private var changedTrials: Set<String> = []
-  /// A lower bound of the end of the first trial; it may be too early.
+  /// A lower bound of the end of the first trial; it may be too early. Nil if there is no trial.
   package private(set) var nextDeadline: Int64?
 
   package init(grace: Duration) { self.grace = grace }
@@ -103,21 +104,11 @@ package struct ConnectivityDebouncer: Sendable {
     nextDeadline = nextDeadline.map { $0 &+ step }
   }
 
-  /// The trials with their remaining time.
-  package func state(at time: Int64) -> DebouncerState {
-    DebouncerState(
-      grace: grace,
-      trials: entries.compactMapValues { entry in
-        entry.pending.map {
-          .init(
-            settled: entry.settled,
-            remaining: .microseconds(max(0, $0.since.saturatingAdd(timeout).saturatingSubtract(time))))
-        }
-      })
-  }
-
   /// Adopts the state of another debouncer of the same devices.
-  /// - Parameter known: the current connectivity of the devices.
+  /// - Parameters:
+  ///   - other: the state, whose clock may differ from that of this process.
+  ///   - known: the current connectivity of the devices.
+  ///   - time: now, by the clock of this process.
   /// - Returns: the devices whose settled connectivity changed.
   package mutating func adopt(
     _ other: DebouncerState, _ known: [String: SourceConnectivity], at time: Int64
@@ -128,9 +119,9 @@ package struct ConnectivityDebouncer: Sendable {
       let old = self[device]
       var entry = Entry(settled: value)
       if let trial = other.trials[device], trial.settled != value {
-        let until = time.saturatingAdd(trial.remaining.nanoseconds / 1000)
-        entry = Entry(settled: trial.settled, pending: (value, since: until.saturatingSubtract(timeout)))
-        nextDeadline = min(nextDeadline ?? until, until)
+        let since = min(time, time.saturatingSubtract(other.time.saturatingSubtract(trial.since)))
+        entry = Entry(settled: trial.settled, pending: (value, since))
+        nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(timeout))
       }
       entries[device] = entry
       if entry.settled != old { changed.insert(device) }

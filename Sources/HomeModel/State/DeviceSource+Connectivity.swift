@@ -28,17 +28,13 @@ extension DeviceEntry {
   ) -> SourceConnectivity {
     guard let active else { return .unknown }
     let unreachable = active.unreachable(values(active.id.node) ?? NodeValues())
-    var whole: SourceConnectivity?
-    for endpoint in active.endpoints where !endpoint.servers.isEmpty && isIncluded(endpoint.id) {
-      let part = active.connectivity(of: endpoint.id, unreachable)
-      whole = whole?.merged(with: part) ?? part
+    let own = active.endpoints.filter { !$0.servers.isEmpty && isIncluded($0.id) }.map {
+      active.connectivity(of: $0.id, unreachable)
     }
-    for (path, place) in parts.additions where isIncluded(path.endpoint) {
-      guard let source = source(place.source) else { continue }
-      let part = source.connectivity(of: place.endpoint, values(source.id.node) ?? NodeValues())
-      whole = whole?.merged(with: part) ?? part
+    let added = parts.additions.filter { isIncluded($0.key.endpoint) }.compactMap { _, place in
+      source(place.source).map { $0.connectivity(of: place.endpoint, values($0.id.node) ?? NodeValues()) }
     }
-    return whole ?? .unknown
+    return SourceConnectivity(of: own + added)
   }
 }
 

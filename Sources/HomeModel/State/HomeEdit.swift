@@ -21,20 +21,12 @@ public enum HomeEdit: Hashable, Sendable, Codable {
   /// Moves a device to a room; nil removes it from its room.
   case moveDevice(id: String, roomID: String?)
 
-  private var name: String? {
+  fileprivate var name: String? {
     switch self {
     case .addStructure(let name), .renameStructure(_, let name), .addRoom(let name, _), .renameRoom(_, let name),
       .renameDevice(_, let name):
       name
     case .removeStructure, .choosePrimaryStructure, .removeRoom, .moveDevice: nil
-    }
-  }
-
-  /// Whether the requested name exceeds the maximum length.
-  fileprivate var cutsName: Bool {
-    get throws(HomeError) {
-      guard let name else { return false }
-      return try HomeNames.checked(name).wasCut
     }
   }
 
@@ -96,10 +88,10 @@ extension HomeState {
       changes = made
     case .renameRoom(let id, let name): changes = try renamingRoom(id, to: name)
     case .removeRoom(let id): changes = try removingRoom(id)
-    case .renameDevice(let id, let name): changes = try renamingDevice(id, to: name).changes
+    case .renameDevice(let id, let name): changes = try renamingDevice(id, to: name)
     case .moveDevice(let id, let roomID): changes = try movingDevice(id, to: roomID)
     }
-    result.wasCut = try edit.cutsName
+    if let name = edit.name { result.wasCut = try HomeNames.checked(name).wasCut }
     return (changes, result)
   }
 }

@@ -148,37 +148,24 @@ extension HomeState {
       .notFound, "there is no room “\(name)”", candidates: NearestName.suggestions(for: name, in: rooms.map(\.name)))
   }
 
-  /// Returns a new room and the changes that add it.
-  /// - Parameter id: the id of the new room, which must never have been used.
-  package func addingRoom(
-    _ name: String, id: String, in structureID: String
-  ) throws(HomeError) -> (Room, [HomeChange]) {
-    let name = try HomeNames.checked(name).name
-    guard structure(structureID) != nil else { throw HomeError(.notFound, "there is no structure \(structureID)") }
-    guard room(named: name, in: structureID) == nil else {
-      throw HomeError(.badArguments, "there is a room “\(name)” already")
-    }
-    let room = Room(id: id, name: name, structureID: structureID)
-    return (room, [.roomAdded(room)])
-  }
-
   /// Returns the changes that add a room, and the room.
   /// - Parameters:
   ///   - structureID: the structure; nil: the primary one, which is created if there is none.
-  ///   - id: the id of the new room, which must never have been used; nil: a random one.
+  ///   - id: the id of the new room, which must never have been used.
   package func addingRoom(
-    _ name: String, to structureID: String? = nil, id: String? = nil
+    _ name: String, to structureID: String? = nil, id: String
   ) throws(HomeError) -> (changes: [HomeChange], result: Room) {
-    let id = id ?? Identifiers.new()
-    if let structureID = structureID ?? primaryStructureID {
-      let (room, changes) = try addingRoom(name, id: id, in: structureID)
-      return (changes, room)
+    let name = try HomeNames.checked(name).name
+    guard let home = structureID ?? primaryStructureID else {
+      let room = Room(id: id, name: name, structureID: HomeReducer.firstStructure.id)
+      return ([.structureAdded(HomeReducer.firstStructure), .roomAdded(room)], room)
     }
-    var copy = self
-    let first = HomeChange.structureAdded(HomeReducer.firstStructure)
-    copy.apply(first)
-    let (room, changes) = try copy.addingRoom(name, id: id, in: HomeReducer.firstStructure.id)
-    return ([first] + changes, room)
+    guard structure(home) != nil else { throw HomeError(.notFound, "there is no structure \(home)") }
+    guard room(named: name, in: home) == nil else {
+      throw HomeError(.badArguments, "there is a room “\(name)” already")
+    }
+    let room = Room(id: id, name: name, structureID: home)
+    return ([.roomAdded(room)], room)
   }
 
   /// Returns the changes that rename a room; none if it already has the name.
@@ -217,17 +204,14 @@ extension HomeState {
 
   // MARK: Devices
 
-  /// Returns the changes that rename a device.
-  /// - Returns: whether the name was truncated, and the changes; none if it already has the name.
-  package func renamingDevice(
-    _ id: String, to name: String
-  ) throws(HomeError) -> (wasCut: Bool, changes: [HomeChange]) {
+  /// Returns the changes that rename a device; none if it already has the name.
+  package func renamingDevice(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
     let device = try knownDevice(id)
-    let (name, wasCut) = try HomeNames.checked(name)
+    let name = try HomeNames.checked(name).name
     guard !isTaken(name, in: device.roomID, of: device.structureID, except: id) else {
       throw HomeError(.badArguments, "there is another “\(name)” \(place(device.roomID)); take another name")
     }
-    return (wasCut, name == device.name ? [] : [.deviceRenamed(id: id, name: name)])
+    return name == device.name ? [] : [.deviceRenamed(id: id, name: name)]
   }
 
   /// Returns the changes that move a device.

@@ -14,22 +14,16 @@ package enum RouteInput: Sendable {
 
 /// The state of the connectivity debouncer, for clients that must agree with it.
 package struct DebouncerState: Hashable, Sendable, Codable {
-  /// A device whose settled connectivity differs from the current one.
-  package struct Trial: Hashable, Sendable, Codable {
-    /// The settled connectivity until the current one has lasted long enough.
-    package var settled: SourceConnectivity
-    package var remaining: Duration
-
-    package init(settled: SourceConnectivity, remaining: Duration) {
-      (self.settled, self.remaining) = (settled, remaining)
-    }
-  }
-
   /// The time for which a device must be unreachable before its settled connectivity changes.
   package var grace: Duration
-  package var trials: [String: Trial]
+  /// The devices whose settled connectivity differs from the current one.
+  package var trials: [String: DebounceTrial]
+  /// The time of the state by the clock of its process, in microseconds since 1970.
+  package var time: Int64
 
-  package init(grace: Duration = .zero, trials: [String: Trial] = [:]) { (self.grace, self.trials) = (grace, trials) }
+  package init(grace: Duration = .zero, trials: [String: DebounceTrial] = [:], time: Int64 = 0) {
+    (self.grace, self.trials, self.time) = (grace, trials, time)
+  }
 }
 
 // For a client that uses routes, this is also the only writer of connectivity and locality.
@@ -40,9 +34,9 @@ extension HomeReducer {
   /// The state of the connectivity debouncer for the connectivity that users see.
   /// - Parameter time: now, in microseconds since 1970.
   package func debouncerState(at time: Int64) -> DebouncerState {
-    var result = debouncer.state(at: time)
-    result.trials = result.trials.filter { settledConnectivity(of: $0.key) == $0.value.settled }
-    return result
+    DebouncerState(
+      grace: debouncer.grace,
+      trials: debouncer.trials.filter { settledConnectivity(of: $0.key) == $0.value.settled }, time: time)
   }
 
   /// Replaces the state with a complete home, if the changes since are unknown.
@@ -51,8 +45,10 @@ extension HomeReducer {
     _ home: HomeState, contacts: [NodeID: Contact], _ debouncer: DebouncerState, by locality: DataSourceLocality,
     at time: Int64
   ) {
-    beforeLoss = nil
-    reload(home.seen(by: locality), contacts: contacts, at: time)
+    // Keeps contacts that are later than the received ones.
+    let known = self.contacts.merging(contacts) { ($0.last ?? .min) < ($1.last ?? .min) ? $1 : $0 }
+    self = HomeReducer(
+      home.seen(by: locality), contacts: known.filter { !home.sources(of: $0.key).isEmpty }, at: time)
     _ = settle(as: debouncer, by: locality, at: time)
   }
 
@@ -105,7 +101,7 @@ extension HomeReducer {
       return []
     }
     var seen = other
-    seen.trials = other.trials.mapValues { .init(settled: $0.settled.seen(by: locality), remaining: $0.remaining) }
+    seen.trials = other.trials.mapValues { DebounceTrial(settled: $0.settled.seen(by: locality), since: $0.since) }
     let known = state.devices.mapValues { connectivity(of: $0) }
     return debouncer.adopt(seen, known, at: time)
   }

@@ -20,12 +20,6 @@ package struct HomeReducer: Sendable {
   /// or none is needed.
   var beforeLoss: [SourceID: SourceStatus]?
 
-  /// The time for which a device must be unreachable before its settled connectivity changes.
-  package var grace: Duration {
-    get { debouncer.grace }
-    set { debouncer.grace = newValue }
-  }
-
   /// Restores a stored home.
   /// - Parameters:
   ///   - contacts: the times of contact, by node.
@@ -124,25 +118,6 @@ package struct HomeReducer: Sendable {
 
   private func devices(of node: NodeID) -> [String] {
     state.sources(of: node).compactMap { state.device(of: $0.id)?.id }
-  }
-
-  /// Replaces the state with another one of the home, if the changes since are not known.
-  /// - Parameter time: now, in microseconds since 1970.
-  package mutating func reload(_ state: HomeState, contacts: [NodeID: Contact], at time: Int64) {
-    let removed = self.state.devices.keys.filter { state.devices[$0] == nil }
-    for id in removed { debouncer.forget(id) }
-    // Keeps the status of nodes that are no device yet.
-    nodes = nodes.filter { self.state.sources(of: $0.key).isEmpty }
-    self.state = state
-    // Keeps contacts that are later than the stored ones.
-    self.contacts.merge(contacts) { ($0.last ?? .min) < ($1.last ?? .min) ? $1 : $0 }
-    for device in state.devices.values {
-      for source in device.sources where nodes[source.id.node] == nil || !source.id.isBridged {
-        nodes[source.id.node] = source.status
-      }
-      _ = debouncer.note(device.id, connectivity(of: device), at: time)
-    }
-    self.contacts = self.contacts.filter { nodes[$0.key] != nil }
   }
 
   package mutating func make(_ change: HomeChange, _ update: inout HomeUpdate) {
@@ -294,13 +269,9 @@ package struct HomeReducer: Sendable {
   /// Restores the values of endpoints that moved from a removed source to another one.
   private mutating func restore(_ known: NodeValues, of node: NodeID, _ update: inout HomeUpdate) {
     guard known != state.values[node] else { return }
-    let endpoints = state.sources(of: node).flatMap(\.endpoints).map(\.id)
-    for endpoint in endpoints.sorted() {
-      for (cluster, values) in known[endpoint].sorted(by: { $0.key < $1.key }) {
-        for entry in values.entries where state.values[node]?[endpoint, cluster]?[entry.attribute] == nil {
-          make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: entry.value), &update)
-        }
-      }
+    let endpoints = Set(state.sources(of: node).flatMap(\.endpoints).map(\.id))
+    for (path, value) in known.all where endpoints.contains(path.endpoint) && state.value(node, path) == nil {
+      make(.attribute(node, path, value: value), &update)
     }
   }
 
@@ -440,12 +411,6 @@ package struct HomeReducer: Sendable {
     }
     return debouncer[device]
   }
-
-  /// The devices whose connectivity has not settled.
-  package var trials: [String: DebounceTrial] { debouncer.trials }
-
-  /// The time when the next trial ends; nil if there is none.
-  package var nextDeadline: Int64? { debouncer.nextDeadline }
 
   /// Advances the time.
   /// - Returns: an update with the devices whose settled connectivity changed.

@@ -97,17 +97,8 @@ private struct Difference {
     for node in Set(state.values.keys).union(other.values.keys).sorted() {
       let (old, new) = (state.values[node] ?? NodeValues(), other.values[node] ?? NodeValues())
       guard old != new else { continue }
-      for endpoint in Set(old.endpointIDs).union(new.endpointIDs).sorted() {
-        let (was, now) = (old[endpoint], new[endpoint])
-        for cluster in Set(was.keys).union(now.keys).sorted() where was[cluster] != now[cluster] {
-          for entry in was[cluster]?.entries ?? [] where now[cluster]?[entry.attribute] == nil {
-            make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: nil))
-          }
-          for entry in now[cluster]?.entries ?? [] where was[cluster]?[entry.attribute] != entry.value {
-            make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: entry.value))
-          }
-        }
-      }
+      for (path, _) in old.all where new[path] == nil { make(.attribute(node, path, value: nil)) }
+      for (path, value) in new.all where old[path] != value { make(.attribute(node, path, value: value)) }
     }
   }
 }

@@ -88,16 +88,12 @@ public struct HomeState: Equatable, Sendable {
 
   /// The device of a change, in the current state: a removed source or value no longer has one.
   package func deviceID(about change: HomeChange) -> String? {
-    switch change {
-    case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _),
-      .sourceAdded(_, let id):
-      id
+    if let id = change.device { return id }
+    return switch change {
     case .sourceRemoved(let source), .topology(let source, _, _), .connectivity(let source, _): deviceID(of: source)
     case .attribute(let node, let path, _): deviceID(of: node, path.endpoint)
     case .event(let node, let data): deviceID(of: node, data.path.endpoint)
-    case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomAdded, .roomRenamed,
-      .roomRemoved:
-      nil
+    default: nil
     }
   }
 

@@ -67,7 +67,7 @@ package enum ElementNames {
   /// Returns the declaration of an attribute, including global ones; nil if it is undeclared.
   package static func info(_ id: AttributeID, of cluster: ClusterID) -> AttributeInfo? {
     ClusterCatalogue.cluster(cluster)?.attribute(id)
-      ?? (id.rawValue >= 0xF000 ? OnOff.globalAttributes.first { $0.id == id } : nil)
+      ?? (id.rawValue >= 0xF000 ? OnOff.attribute(id) : nil)
   }
 
   /// Returns the schema of an attribute's value; `Schema.any` if it is undeclared.

@@ -451,7 +451,7 @@ public actor HubClient {
     debounceTimer = nil
     // Reads the clock first, because its adjustment moves the deadlines.
     _ = time
-    guard let next = box.value.reducer.nextDeadline, !isClosed else { return }
+    guard let next = box.value.reducer.debouncer.nextDeadline, !isClosed else { return }
     let delay = clock.remaining(until: next, at: now)
     debounceTimer = eventLoop.scheduleTask(in: .microseconds(delay)) { [weak self] in
       guard let self else { return }

@@ -87,7 +87,7 @@ final class PeerWatch {
       reportedContacts.merge(contacts) { $1 }
       report(.update(update, contacts))
     }
-    if reducer.grace != grace { report(.debouncer(debouncer(reducer))) }
+    if reducer.debouncer.grace != grace { report(.debouncer(debouncer(reducer))) }
   }
 
   /// Reports contacts and the grace time, which are not changes.
@@ -97,11 +97,11 @@ final class PeerWatch {
     let changed = reducer.contacts.filter { reportedContacts[$0.key] != $0.value }
     reportedContacts = reducer.contacts
     if !changed.isEmpty { report(.contacts(changed)) }
-    if reducer.grace != grace { report(.debouncer(debouncer(reducer))) }
+    if reducer.debouncer.grace != grace { report(.debouncer(debouncer(reducer))) }
   }
 
   private func debouncer(_ reducer: HomeReducer) -> DebouncerState {
-    grace = reducer.grace
+    grace = reducer.debouncer.grace
     return controller.debouncerState
   }
 

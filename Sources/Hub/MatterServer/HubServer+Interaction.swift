@@ -12,7 +12,7 @@ extension HubServer {
     let endpoint = EndpointID(try arguments.integer("endpoint_id"))
     let cluster = ClusterID(try arguments.integer("cluster_id"))
     let name = try arguments.text("command_name")
-    let declared = DeclaredElements.command(name, of: cluster)
+    let declared = ClusterCatalogue.cluster(cluster)?.command(spelled: name)
     if testNodes.all[node.rawValue] != nil {
       try arguments.require(declared?.privilege ?? .administer)
       return .null
@@ -120,7 +120,7 @@ extension HubServer {
     _ value: JSONValue, _ name: String = "value", to path: ConcreteAttributePath, of node: NodeID,
     _ arguments: CommandArguments
   ) async throws(MatterServerError) -> UInt8 {
-    let known = DeclaredElements.attribute(path)
+    let known = ClusterCatalogue.cluster(path.cluster)?.attribute(path.attribute)
     let isTest = testNodes.all[node.rawValue] != nil
     if known != nil || isTest { try arguments.require(known?.write ?? .administer) }
     if isTest { return 0 }

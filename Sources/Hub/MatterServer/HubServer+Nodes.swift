@@ -4,6 +4,7 @@ internal import Logging
 internal import MatterClusters
 internal import MatterController
 internal import MatterProtocol
+internal import NIOCore
 internal import Runtime
 internal import WebClient
 
@@ -143,15 +144,17 @@ extension HubServer {
       ]
     }
     let mode = values?.value(IcdManagement.operatingMode, on: .root)
-    let idle = controller.idleState(of: node)
+    let (isRegistered, isAsleep) = controller.dispatcher.value.perform { engine, now in
+      (engine.isRegistered(with: node), engine.isAsleep(node, at: now))
+    }
     // In milliseconds since 1970: the node sends a message after each idle mode.
-    let last = idle.isRegistered ? controller.view.reducer.contacts[node]?.last : nil
+    let last = isRegistered ? controller.view.reducer.contacts[node]?.last : nil
     let duration = values?.value(IcdManagement.idleModeDuration, on: .root)
     let next = last.flatMap { last in duration.map { last / 1000 + Int64($0) * 1000 } }
     return [
       "supported": true, "lit_supported": .bool(features & IcdManagement.longIdleTimeSupport.mask != 0),
-      "registered": .bool(idle.isRegistered), "operating_mode": mode.map { $0 == .lit ? "LIT" : "SIT" } ?? .null,
-      "awake": idle.isRegistered ? .bool(!idle.isAsleep) : .null,
+      "registered": .bool(isRegistered), "operating_mode": mode.map { $0 == .lit ? "LIT" : "SIT" } ?? .null,
+      "awake": isRegistered ? .bool(!isAsleep) : .null,
       "available": .bool(projection.nodes[node]?.isAvailable ?? false),
       "next_expected_checkin": next.map { .integer(Int128($0)) } ?? .null,
     ]

@@ -55,7 +55,7 @@ enum NodeObject {
   }
 
   static func event(_ node: NodeID, _ data: EventData) -> JSONValue {
-    let declared = DeclaredElements.event(data.path.event, of: data.path.cluster)
+    let declared = ClusterCatalogue.cluster(data.path.cluster)?.event(data.path.event)
     let payload = data.payload.flatMap { try? ValueEncoder.fields($0, declared?.payload) }
     let (time, type): (UInt64, Int) =
       switch data.timestamp {

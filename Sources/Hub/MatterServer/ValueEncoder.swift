@@ -1,4 +1,5 @@
 internal import HomeModel
+internal import MatterClusters
 internal import MatterTLV
 internal import WebClient
 
@@ -17,7 +18,8 @@ struct ValueEncoder {
   /// Returns the JSON value of an attribute; nil if the bytes are not a value of its declared type, which a client
   /// could not read. An undeclared attribute is converted by its TLV types.
   static func attribute(_ path: ConcreteAttributePath, _ tlv: [UInt8]) -> JSONValue? {
-    try? ValueEncoder(keys: .tags).value(tlv, DeclaredElements.attribute(path)?.schema ?? .any)
+    let declared = ClusterCatalogue.cluster(path.cluster)?.attribute(path.attribute)
+    return try? ValueEncoder(keys: .tags).value(tlv, declared?.schema ?? .any)
   }
 
   static func fields(_ tlv: [UInt8], _ schema: Schema?) throws(TLVError) -> JSONValue {

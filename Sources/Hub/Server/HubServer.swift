@@ -212,7 +212,7 @@ public actor HubServer {
     try await loadInvitations()
     let view = controller.view
     sentContacts = view.reducer.contacts
-    sentGrace = view.reducer.grace
+    sentGrace = view.reducer.debouncer.grace
     projection = NodeProjection(state)
     view.stream.addListener { [weak self] event in
       guard let self else { return false }
@@ -375,8 +375,8 @@ public actor HubServer {
     let changed = reducer.contacts.filter { sentContacts[$0.key] != $0.value }
     sentContacts = reducer.contacts
     let contacts = changed.isEmpty ? nil : encode(.contacts(changed))
-    let debouncer = reducer.grace == sentGrace ? nil : encode(.debouncer(controller.debouncerState))
-    sentGrace = reducer.grace
+    let debouncer = reducer.debouncer.grace == sentGrace ? nil : encode(.debouncer(controller.debouncerState))
+    sentGrace = reducer.debouncer.grace
     encodedHome = [:]
     let now = eventLoop.now
     for connection in connections.values {

@@ -1,3 +1,5 @@
+public import MatterModel
+
 /// The version of the internet protocol that an address belongs to.
 public enum IPFamily: String, Hashable, CaseIterable, Sendable { case v4 = "IPv4", v6 = "IPv6" }
 
@@ -149,18 +151,4 @@ public struct SocketAddress: Hashable, Sendable, Codable, CustomStringConvertibl
 }
 
 // In JSON, addresses are their text.
-extension IPAddress: Codable {
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let address = Self(text) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(text)” is not an IP address")
-    }
-    self = address
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
-}
+extension IPAddress: TextCodable {}

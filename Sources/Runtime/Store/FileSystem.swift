@@ -10,37 +10,48 @@ enum FileOperation: Hashable, Sendable {
   case rename(String, to: String)
 }
 
-/// An open file whose errors name its path. Closed on deinitialization.
-final class OpenFile: Sendable {
+/// An open file whose errors name its path. Unlocked and closed on deinitialization.
+package final class OpenFile: Sendable {
   /// Called after each operation; nil except in tests.
   @TaskLocal static var observer: (@Sendable (FileOperation) -> Void)?
 
   let path: String
   let descriptor: CInt
 
-  init(_ path: String, _ flags: CInt, mode: mode_t = 0o600) throws(StoreError) {
+  /// - Parameter flags: the flags of `open`; a created file is accessible only by the user.
+  package init(_ path: String, _ flags: CInt) throws(StoreError) {
     self.path = path
-    descriptor = open(path, flags | O_CLOEXEC, mode)
+    descriptor = open(path, flags | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw StoreError(.system(operation: "open", code: errno), path: path) }
   }
 
   deinit {
-    // Unlocks explicitly rather than by closing: a child process between fork and exec has the descriptor as well, and
-    // would hold the lock until it executes another program.
-    flock(descriptor, LOCK_UN)
+    unlock()
     close(descriptor)
   }
 
   func failure(_ operation: String) -> StoreError { StoreError(.system(operation: operation, code: errno), path: path) }
 
   /// Takes an exclusive lock and returns whether that succeeded.
-  func lock() throws(StoreError) -> Bool {
+  package func lock() throws(StoreError) -> Bool {
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       if errno == EWOULDBLOCK { return false }
       if errno != EINTR { throw failure("flock") }
     }
     return true
   }
+
+  /// Waits for a lock without a time limit.
+  /// - Parameter kind: `LOCK_EX` or `LOCK_SH`.
+  package func waitForLock(_ kind: CInt) throws(StoreError) {
+    while flock(descriptor, kind) != 0 {
+      if errno != EINTR { throw failure("flock") }
+    }
+  }
+
+  /// Releases the lock explicitly rather than by closing: a child process between fork and exec has the descriptor as
+  /// well, and would hold the lock until it executes another program.
+  package func unlock() { flock(descriptor, LOCK_UN) }
 
   func readAll() throws(StoreError) -> [UInt8] {
     var status = stat()
@@ -61,7 +72,7 @@ final class OpenFile: Sendable {
   }
 
   /// Appends all bytes, with one system call unless the system accepts only a part of them.
-  func append(_ bytes: [UInt8]) throws(StoreError) {
+  package func append(_ bytes: [UInt8]) throws(StoreError) {
     var written = 0
     while written < bytes.count {
       let count = bytes.withUnsafeBytes { buffer in
@@ -74,7 +85,7 @@ final class OpenFile: Sendable {
     Self.observer?(.append(path))
   }
 
-  func truncate(to length: Int) throws(StoreError) {
+  package func truncate(to length: Int) throws(StoreError) {
     guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
   }
 

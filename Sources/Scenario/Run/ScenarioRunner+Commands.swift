@@ -94,14 +94,13 @@ extension ScenarioRunner {
   }
 
   private func perform(_ action: HomeCommand.GroupAction, _ home: Home) async throws {
-    let controller = try home.controller
     switch action {
-    case .create(let name): _ = try await controller.createGroup(name: name)
-    case .delete(let name): _ = try await controller.deleteGroup(try await home.group(name).id)
+    case .create(let name): _ = try await home.createGroup(name: name)
+    case .delete(let name): _ = try await home.deleteGroup(try await home.group(name).id)
     case .add(let names, let name): try await change(try await home.group(name), names, isMember: true, home)
     case .remove(let names, let name): try await change(try await home.group(name), names, isMember: false, home)
     case .invoke(let name, let cluster, let command, let fields):
-      try await controller.invoke(
+      try await home.invoke(
         group: try await home.group(name).id, cluster: cluster, command: command, fields: fields)
     }
   }

@@ -79,7 +79,7 @@ private enum HubInput {
         .part([change]), .update(HubUpdate(HomeUpdate([change], at: 1), [5: Contact(last: 1)], position)),
         .debouncer(
           DebouncerState(
-            grace: .seconds(5), trials: ["5": .init(settled: .init(.online, .peer), remaining: .seconds(1))])),
+            grace: .seconds(5), trials: ["5": DebounceTrial(settled: .init(.online, .peer), since: 5)], time: 7)),
       ] + (Anchor("h1-2").map { [.reply(id: "1", .success(.anchor(anchor: $0)))] } ?? [])
     func input(_ mode: Mode, _ text: ByteBuffer?) -> [UInt8] {
       [mode.rawValue] + (text.map { Array($0.readableBytesView) } ?? [])

@@ -29,7 +29,10 @@ import Testing
     #expect(
       changed == HomeSettings(graceTime: .seconds(30), trustsTestDevices: false, interfaces: ["eth0", "wlan0"]))
     #expect(try await open.home.change(.init()) == changed)
-    await #expect(throws: HomeError.self) { try await open.home.setGraceTime(.seconds(-1)) }
+    // One invalid setting changes none.
+    let invalid = HomeSettings.Changes(graceTime: .seconds(-1), interfaces: ["eth1"])
+    await #expect(throws: HomeError.self) { try await open.home.change(invalid) }
+    #expect(try await open.home.settings == changed)
     await open.home.close()
     let again = try await OpenHome(directory)
     #expect(try await again.home.settings == changed)

@@ -273,17 +273,17 @@ import Testing
     #expect(reducer.reduce(.established(5, deadline: 0), at: 0)?.settled == ["5"])
     #expect(state() == .online)
     #expect(reducer.reduce(.lost(5, .subscriptionLost), at: second)?.settled == [])
-    #expect(state() == .online && reducer.nextDeadline == 11 * second)
+    #expect(state() == .online && reducer.debouncer.nextDeadline == 11 * second)
     #expect(reducer.advance(to: 10 * second) == nil)
     // Back within the grace time: the trial ends.
     #expect(reducer.reduce(.established(5, deadline: 0), at: 10 * second)?.settled == [])
     #expect(reducer.advance(to: 12 * second) == nil)
-    #expect(reducer.nextDeadline == nil)
+    #expect(reducer.debouncer.nextDeadline == nil)
     // Offline for longer than the grace time, with another state in between.
     _ = reducer.reduce(.lost(5, .subscriptionLost), at: 20 * second)
     _ = reducer.reduce(.started, at: 25 * second)
     #expect(reducer.advance(to: 30 * second)?.settled == ["5"])
-    #expect(state() == .unknown && reducer.nextDeadline == nil)
+    #expect(state() == .unknown && reducer.debouncer.nextDeadline == nil)
     // Improvements settle at once.
     #expect(reducer.reduce(.established(5, deadline: 0), at: 31 * second)?.settled == ["5"])
     #expect(state() == .online)

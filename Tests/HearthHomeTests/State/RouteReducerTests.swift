@@ -70,30 +70,34 @@ import Testing
   @Test func adoptsTrialsOfHub() {
     let second: Int64 = 1_000_000
     var reducer = HomeReducer()
-    let trial = DebouncerState.Trial(settled: .init(.online, .peer), remaining: .seconds(4))
-    let sent = DebouncerState(grace: .seconds(10), trials: ["5": trial, "gone": trial])
+    // The clock of the hub is ahead.
+    let trial = DebounceTrial(settled: .init(.online, .peer), since: 9_000 * second)
+    let sent = DebouncerState(grace: .seconds(10), trials: ["5": trial, "gone": trial], time: 9_006 * second)
     let update = reducer.reduce(.route(.home(Self.lamp(.offline, .peer), sent, by: .local)), at: 100 * second)
     #expect(update?.settled == ["5"] && reducer.settledConnectivity(of: "5") == .init(.online, .local))
-    #expect(reducer.grace == .seconds(10) && reducer.nextDeadline == 104 * second)
-    let again = reducer.debouncerState(at: 101 * second)
-    #expect(again.trials == ["5": .init(settled: .init(.online, .local), remaining: .seconds(3))])
+    #expect(reducer.debouncer.grace == .seconds(10) && reducer.debouncer.nextDeadline == 104 * second)
+    let begun = DebounceTrial(settled: .init(.online, .local), since: 94 * second)
+    #expect(
+      reducer.debouncerState(at: 101 * second)
+        == DebouncerState(grace: .seconds(10), trials: ["5": begun], time: 101 * second))
     #expect(reducer.advance(to: 104 * second)?.settled == ["5"])
     #expect(reducer.settledConnectivity(of: "5") == .init(.offline, .local))
     // The hub has no trial any longer: the device was online throughout, and the trial ends here as well.
     _ = reducer.reduce(.route(.home(Self.lamp(.online, .peer), sent, by: .local)), at: 200 * second)
     _ = reducer.reduce(.route(.lost), at: 201 * second)
-    #expect(reducer.settledConnectivity(of: "5") == .init(.online, .local) && reducer.nextDeadline == 211 * second)
+    #expect(reducer.settledConnectivity(of: "5") == .init(.online, .local))
+    #expect(reducer.debouncer.nextDeadline == 211 * second)
     #expect(reducer.reduce(.route(.debouncer(DebouncerState(grace: .seconds(5)), by: .local)), at: 202 * second) == nil)
-    #expect(reducer.settledConnectivity(of: "5") == .init(.online, .local) && reducer.grace == .seconds(5))
+    #expect(reducer.settledConnectivity(of: "5") == .init(.online, .local) && reducer.debouncer.grace == .seconds(5))
     _ = reducer.reduce(.route(.resumed), at: 203 * second)
     #expect(reducer.advance(to: 300 * second) == nil)
     #expect(reducer.reduce(.route(.debouncer(DebouncerState(), by: .local)), at: 300 * second) == nil)
-    #expect(reducer.grace == .zero)
+    #expect(reducer.debouncer.grace == .zero)
     // A clock of the hub that is far ahead or behind changes no deadline.
-    reducer.grace = .seconds(10)
+    reducer.debouncer.grace = .seconds(10)
     let change = HomeChange.connectivity(SourceID(5), SourceStatus(.init(.offline, .peer), reason: .timedOut))
     _ = reducer.reduce(.route(.update(HomeUpdate([change], at: 5), by: .local)), at: 400 * second)
-    #expect(reducer.nextDeadline == 410 * second && reducer.advance(to: 409 * second) == nil)
+    #expect(reducer.debouncer.nextDeadline == 410 * second && reducer.advance(to: 409 * second) == nil)
   }
 
   /// A hub whose devices change, and a client whose routes are lost and resumed.

@@ -8,12 +8,12 @@ import Testing
 
 @Suite("Labeled commands") struct CommandTests {
   /// Records the calls of a trait of a device with one endpoint of the given type.
-  private func calls<T: MatterTrait>(
-    _ type: DeviceType, _: T.Type, _ body: (T) async throws -> Void
+  private func calls<C>(
+    _ type: DeviceType, _ trait: HearthHome.Trait<C>.Type, _ body: (HearthHome.Trait<C>) async throws -> Void
   ) async throws -> [SampleHome.Call] {
     let home = SampleHome()
     home.add(SourceID(5), [SampleHome.root, SampleHome.endpoint(1, type)])
-    try await body(try #require(home.device("5")?.traits[T.self]))
+    try await body(try #require(home.device("5")?.traits[trait]))
     return home.calls
   }
 
@@ -56,8 +56,8 @@ import Testing
     let fields = LevelControl.MoveToLevelRequest(
       level: 7, transitionTime: .null, optionsMask: [], optionsOverride: [])
     let calls = try await calls(DeviceTypes.dimmableLight, LevelControlTrait.self) { level in
-      try await level.commands.moveToLevel(fields)
-      #expect(!level.commands.moveToLevel.isSupported)
+      try await level.invoke(LevelControl.moveToLevel, fields)
+      #expect(!level.supports(LevelControl.moveToLevel))
     }
     #expect(calls.map(\.command.fields) == [fields.tlv] && calls.map(\.command.path.command) == [0x00])
   }

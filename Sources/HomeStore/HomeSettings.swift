@@ -1,3 +1,5 @@
+internal import HomeModel
+
 /// The options of a home that apply to all processes that have it open.
 public struct HomeSettings: Hashable, Sendable, Codable {
   /// See ``Home/graceTime``.
@@ -6,6 +8,10 @@ public struct HomeSettings: Hashable, Sendable, Codable {
   public var trustsTestDevices: Bool
   /// The names of the network interfaces, used by processes that open the home later; empty: loopback only.
   public var interfaces: [String]
+
+  package init(graceTime: Duration = .zero, trustsTestDevices: Bool = true, interfaces: [String] = []) {
+    (self.graceTime, self.trustsTestDevices, self.interfaces) = (graceTime, trustsTestDevices, interfaces)
+  }
 
   /// The new settings; nil: unchanged.
   package struct Changes: Hashable, Sendable, Codable {
