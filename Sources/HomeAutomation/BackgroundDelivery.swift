@@ -3,6 +3,7 @@ internal import GRDB
 public import HomeModel
 public import HomeStore
 internal import MatterProtocol
+internal import WebClient
 
 /// A persistent observer: a command or webhook that is called when there are new changes, also after a restart. See
 /// the article “The home model”, “Observer queries”.
@@ -132,8 +133,10 @@ extension HomeDatabase {
       guard command.first?.isEmpty == false else { throw HomeError(.badArguments, "there is no command to run") }
       definition.command = command
     case .webhook(let address):
-      guard let url = URL(string: address), ["http", "https"].contains(url.scheme ?? ""), url.host?.isEmpty == false
-      else { throw HomeError(.badArguments, "“\(address)” is not an address that begins with http:// or https://") }
+      guard WebAddress(address) != nil else {
+        throw HomeError(
+          .badArguments, "“\(address)” is not an address that begins with http:// or https://, without a user")
+      }
       definition.webhook = address
     }
     let stored = definition

@@ -86,16 +86,18 @@ package struct WebTransport: CloudTransport {
 }
 
 /// The parts of an `http` or `https` URL that a request needs.
-private struct WebAddress {
-  let host: String
+package struct WebAddress {
+  /// Without the brackets of an IPv6 address.
+  package let host: String
   let port: Int
-  let isEncrypted: Bool
+  package let isEncrypted: Bool
   /// The host as in the URL, with a port if the URL has one.
   let authority: String
   /// With the query.
   let path: String
 
-  init?(_ address: String) {
+  /// Returns nil for any other URL, for one with a user, and for a port that does not exist.
+  package init?(_ address: String) {
     guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty,
       let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https", parts.user == nil,
       (parts.port.map { 1...65535 ~= $0 } ?? true)

@@ -386,12 +386,15 @@ import Testing
     let scratch = try TestDatabase()
     let database = try scratch.open()
     let anchor = try database.anchor()
-    for target: BackgroundDelivery.Target in [.command([]), .command([""]), .webhook("ftp://x"), .webhook("nonsense")] {
+    let addresses = ["ftp://x", "nonsense", "http://", "http://user@x/", "http://x:99999/"]
+    for target in [.command([]), .command([""])] + addresses.map(BackgroundDelivery.Target.webhook) {
       let error = failure { () throws(HomeError) in
         _ = try database.add(BackgroundDelivery(.all, .immediate, to: target, after: anchor))
       }
       #expect(error?.code == .badArguments, "\(target)")
     }
+    // The scheme of a URL has no case.
+    _ = try database.add(BackgroundDelivery(.all, .immediate, to: .webhook("HTTPS://x/"), after: anchor))
   }
 }
 
