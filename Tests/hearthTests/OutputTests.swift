@@ -343,6 +343,17 @@ import Testing
     #expect(isOfKind(0x010A, "plug"))
     #expect(isOfKind(0x010D, "extended"))
   }
+
+  @Test func namesUtilityTypesOnlyWithoutOthers() {
+    func names(_ types: [DeviceTypeID]) -> [String] {
+      var source = DeviceSource(SourceID(1))
+      source.endpoints = [.init(id: 1, deviceTypes: types)]
+      return DeviceRecord(DeviceEntry(id: "1", name: "X", structureID: "home"), source, room: nil).typeNames
+    }
+    let administrator = ElementNames.deviceType(0x0130)
+    #expect(names([0x0130, 0x0011, 0x010D]) == [ElementNames.deviceType(0x010D)])
+    #expect(names([0x0130]) == [administrator])
+  }
 }
 
 @Suite("Setup codes on the command line") struct SetupCodeReportTests {

@@ -171,8 +171,7 @@ extension DeviceRecord {
   var typeNames: [String] {
     var seen: Set<DeviceTypeID> = []
     let types = applicationEndpoints.flatMap(\.deviceTypes).filter { seen.insert($0).inserted }
-    let utilities: Set<DeviceTypeID> = [0x0011, 0x0012, 0x0013, 0x0014, 0x0510, 0x050D, 0x0019]
-    let main = types.filter { !utilities.contains($0) }
+    let main = types.filter { !DeviceEndpoint.utilityTypes.contains($0) }
     return (main.isEmpty ? types : main).map { ElementNames.deviceType($0) }
   }
 }
