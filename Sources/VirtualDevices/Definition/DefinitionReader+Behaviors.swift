@@ -273,7 +273,11 @@ extension DefinitionReader {
       }
       let mark = SourceMark(file: file, line: index + 1, column: 1)
       guard !line.allSatisfy(\.isWhitespace) else { continue }
-      guard cells.count == 2, let time = Self.time(cells[0]), index < Self.lineLimit else {
+      guard index < Self.lineLimit else {
+        report(at: mark, found: "a further line", expected: "at most \(Self.lineLimit) lines")
+        return nil
+      }
+      guard cells.count == 2, let time = Self.time(cells[0]) else {
         if index == 0, cells.first?.first?.isLetter == true { continue }
         report(at: mark, found: "“\(line.prefix(60))”", expected: "a time, a comma and a value, such as “15m, 21.5C”")
         return nil
