@@ -77,25 +77,18 @@ struct HubCommands: AsyncParsableCommand {
       let signal = try await home.withHome { session in
         options.updates = folder?.updates(home, in: session)
         let hub = try await HubServer.open(session, options)
-        var server: MetricsServer?
-        do {
-          server = try await metrics.open(home.output) { await hub.metrics.families }
-          let status = await hub.status
-          home.output.result(
-            HubReport.json(status),
-            "serving \(HubReport.count(status.devices, "device")) at \(status.addresses.joined(separator: " and "))")
-          do {
-            if let readyFile { try Data("\(getpid())\n".utf8).write(to: URL(filePath: readyFile), options: .atomic) }
-          } catch { throw HomeError(.internalError, "the ready file can't be written", cause: error) }
-          let signal = await stop.wait()
-          await server?.close()
-          await hub.close()
-          return signal
-        } catch {
-          await server?.close()
-          await hub.close()
-          throw error
+        let result = await Result {
+          try await metrics.serving(home.output, { await hub.metrics.families }) {
+            let status = await hub.status
+            home.output.result(
+              HubReport.json(status),
+              "serving \(HubReport.count(status.devices, "device")) at \(status.addresses.joined(separator: " and "))")
+            try NamedFile.writeReady(readyFile)
+            return await stop.wait()
+          }
         }
+        await hub.close()
+        return try result.get()
       }
       // SIGTERM from a service manager is success; SIGINT has its own exit code.
       if signal == SIGINT { throw ProcessExit.interrupted.error }

@@ -22,12 +22,8 @@ struct Read: AsyncParsableCommand {
       let registry = await session.registry
       let groups = PathGroup.groups(try paths.flatMap { try registry.paths($0) }, in: registry)
       try home.check(groups.map(\.device))
-      let results = await groups.concurrentMap { one -> Result<ReassembledReport, HomeError> in
-        do throws(HomeError) {
-          return .success(try await session.read(one.device, one.paths))
-        } catch {
-          return .failure(error)
-        }
+      let results = await groups.concurrentMap { one in
+        await Result { () async throws(HomeError) in try await session.read(one.device, one.paths) }
       }
       try print(groups, results, await session.state)
     }

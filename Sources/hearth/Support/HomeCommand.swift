@@ -20,7 +20,7 @@ extension HomeOpening {
     var options = HomeController.Options(state: try global.stateDirectory, logger: global.logger)
     options.interfaces = try network.interfaces(options.state)
     options.address = try network.address
-    options.discovery = network.mdns.mode
+    options.discovery = network.mdns
     if network.addressBook != nil {
       options.addresses = try network.book().addresses(in: try StoredNames(options.state).registry())
     }
