@@ -108,7 +108,7 @@ struct Devices: AsyncParsableCommand {
       home.output.result(.array(reports.map(DeviceTable.json)), "")
     } else {
       home.output.screen(
-        screen.text(table, rows: TableScreen.rows, colors: Terminal.hasColors(STDOUT_FILENO)))
+        screen.text(table, rows: Terminal.rows, colors: Terminal.hasColors(STDOUT_FILENO)))
     }
   }
 }
@@ -256,12 +256,5 @@ final class TableScreen {
       lines = lines.prefix(shown) + ["… and \(rest) more"]
     }
     return "\u{1B}[?7l\u{1B}[H" + lines.joined(separator: "\u{1B}[K\n") + "\u{1B}[K\u{1B}[J\u{1B}[?7h"
-  }
-
-  /// The number of lines of standard output's terminal; nil: not known.
-  static var rows: Int? {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return nil }
-    return Int(size.ws_row)
   }
 }

@@ -64,10 +64,7 @@ extension HomeCommands.Cloud {
         }
         return token
       }
-      guard let data = FileManager.default.contents(atPath: tokenFile) else {
-        throw HomeError(.notFound, "\(tokenFile): can't be read")
-      }
-      return String(decoding: data, as: UTF8.self)
+      return String(decoding: try NamedFile.bytes(tokenFile), as: UTF8.self)
     }
   }
 
