@@ -14,7 +14,7 @@ extension HomeDatabase {
   ) {
     let name = try HomeNames.checked(name).name
     var random = SystemRandomSource()
-    let token = hexadecimal(random.bytes(16))
+    let token = random.bytes(16).hexadecimal
     let client = InvitedClient(name: name, role: role, created: time, tokenHash: InvitedClient.hash(token))
     try write(isDurable: true) { database in
       // NOCASE of SQLite compares only ASCII letters case-insensitively.

@@ -24,11 +24,7 @@ extension Identifier {
     self.init(rawValue: number)
   }
   /// `0x` and uppercase digits for the full width of the type.
-  public var description: String {
-    let digits = String(rawValue, radix: 16, uppercase: true)
-    let width = Swift.max(RawValue.bitWidth / 8 * 2, 2)
-    return "0x" + String(repeating: "0", count: Swift.max(0, (width > 8 ? 16 : width) - digits.count)) + digits
-  }
+  public var description: String { "0x" + rawValue.hexadecimal(RawValue.bitWidth / 4) }
 }
 
 private struct IdentifierKey: CodingKey {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MatterModel
 public import Simulation
 internal import VirtualDevices
 
@@ -137,7 +138,7 @@ public struct TraceFile: Sendable {
 extension Trace.Entry {
   /// The entry as one line: nanoseconds, host, kind, packet, bytes, text.
   fileprivate var recorded: String {
-    let digits = bytes.map { String(UInt16(0x100) + UInt16($0), radix: 16).dropFirst() }.joined()
+    let digits = bytes.hexadecimal.lowercased()
     let text = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).joined(separator: " ")
     return
       "\(at.nanoseconds) \(host.map { "\($0)" } ?? "-") \(kind) \(packet.map { "#\($0)" } ?? "-") \(digits) \(text)"

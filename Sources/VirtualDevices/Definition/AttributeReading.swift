@@ -216,11 +216,9 @@ enum AttributeReading {
     lengths.upperBound == .max ? "" : " of \(lengths.lowerBound) to \(lengths.upperBound) bytes"
   }
 
-  /// Parses pairs of hexadecimal digits.
+  /// Parses pairs of hexadecimal digits, also after `0x`.
   static func octets(_ text: String) -> [UInt8]? {
-    let digits = Array(text.hasPrefix("0x") ? text.dropFirst(2) : text[...])
-    guard digits.count.isMultiple(of: 2), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+    [UInt8](hexadecimalDigits: text.dropFirst(text.hasPrefix("0x") ? 2 : 0))
   }
 }
 

@@ -131,10 +131,8 @@ struct WireNumber: ExpressibleByArgument {
   var value: UInt16
 
   init?(argument: String) {
-    let parsed =
-      argument.lowercased().hasPrefix("0x") ? UInt16(argument.dropFirst(2), radix: 16) : UInt16(argument)
-    guard let parsed else { return nil }
-    value = parsed
+    guard let value = UInt16(numeral: argument) else { return nil }
+    self.value = value
   }
 }
 
@@ -184,7 +182,7 @@ struct SetupCodeReport {
     if let qrText { rows.append(("QR code", qrText)) }
     rows.append(("Passcode", Self.padded(payload.passcode)))
     switch payload.discriminator {
-    case .long(let value): rows.append(("Discriminator", "\(value) (0x\(String(value, radix: 16, uppercase: true)))"))
+    case .long(let value): rows.append(("Discriminator", "\(value) (0x\(value.hexadecimal()))"))
     case .short(let value): rows.append(("Discriminator", "\(value), the upper 4 bits only"))
     }
     if payload.vendorID != 0 || payload.productID != 0 {
@@ -223,7 +221,7 @@ struct SetupCodeReport {
     case .unsigned(let number): "\(number)"
     case .signed(let number): "\(number)"
     case .boolean(let flag): "\(flag)"
-    case .octets(let bytes): bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    case .octets(let bytes): bytes.hexadecimal.lowercased()
     default: "\(value)"
     }
   }

@@ -84,14 +84,9 @@ struct ServiceReporter {
 
   static func instance(_ service: MatterService) -> String {
     switch service.kind {
-    case .operational(let fabric, let node): hex(fabric) + "-" + hex(node)
-    case .commissionable(let instance), .commissioner(let instance): hex(instance)
+    case .operational(let fabric, let node): fabric.hexadecimal(16) + "-" + node.hexadecimal(16)
+    case .commissionable(let instance), .commissioner(let instance): instance.hexadecimal(16)
     }
-  }
-
-  private static func hex(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
   private static func kind(_ service: MatterService) -> String {
@@ -140,7 +135,7 @@ struct ServiceReporter {
     ]
     switch service.kind {
     case .operational(let fabric, let node):
-      object = object.adding("compressedFabricID", .string(hex(fabric))).adding("nodeID", .string("\(node)"))
+      object = object.adding("compressedFabricID", .string(fabric.hexadecimal(16))).adding("nodeID", .string("\(node)"))
     case .commissionable, .commissioner:
       object = object.adding("name", .optional(service.deviceName))
         .adding("deviceType", service.deviceType.map { .integer($0) } ?? .null)

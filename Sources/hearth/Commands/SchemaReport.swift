@@ -120,20 +120,21 @@ enum SchemaReport {
     for info in cluster.attributes {
       let write = info.write.map { ", write \($0)" } ?? ""
       elements.add(
-        "attribute", hex(info.id.rawValue, 4), info.name, info.schema.typeName, limits(info.constraint),
+        "attribute", "0x" + info.id.rawValue.hexadecimal(4), info.name, info.schema.typeName, limits(info.constraint),
         "read \(info.read)\(write)", info.conformance.text)
     }
     for info in cluster.commands {
       elements.add(
-        "command", hex(info.id.rawValue, 2), info.name, info.request.typeName, "", "invoke \(info.privilege)",
+        "command", "0x" + info.id.rawValue.hexadecimal(2), info.name, info.request.typeName, "",
+        "invoke \(info.privilege)",
         info.conformance.text)
     }
     for info in cluster.events {
       elements.add(
-        "event", hex(info.id.rawValue, 2), info.name, info.payload.typeName, "", "\(info.priority)",
+        "event", "0x" + info.id.rawValue.hexadecimal(2), info.name, info.payload.typeName, "", "\(info.priority)",
         info.conformance.text)
     }
-    let title = "\(cluster.name) \(hex(cluster.id.rawValue, 4)), revision \(cluster.revision)"
+    let title = "\(cluster.name) 0x\(cluster.id.rawValue.hexadecimal(4)), revision \(cluster.revision)"
     let tables = [features(cluster), elements, types(cluster)].filter { !$0.rows.isEmpty }
     return title + "\n" + tables.map(\.text).joined(separator: "\n\n") + "\n"
   }
@@ -198,10 +199,5 @@ enum SchemaReport {
     case .length(let range): "length \(range.lowerBound) to \(range.upperBound)"
     case .entries(let count): "at most \(count) entries"
     }
-  }
-
-  private static func hex(_ number: UInt32, _ digits: Int) -> String {
-    let text = String(number, radix: 16, uppercase: true)
-    return "0x" + String(repeating: "0", count: max(0, digits - text.count)) + text
   }
 }

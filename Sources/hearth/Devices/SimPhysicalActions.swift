@@ -204,30 +204,20 @@ struct SimPower: AsyncParsableCommand {
       A device that loses power disappears without a notification, and starts from its stored state when the power returns. \
       A bridged device without power is unreachable for its bridge.
       """)
-  enum Power: String, CaseIterable, ExpressibleByArgument {
-    case on, off, cycle
-
-    var request: ControlRequest.Power {
-      switch self {
-      case .on: .on
-      case .off: .off
-      case .cycle: .cycle
-      }
-    }
-  }
-
   @OptionGroup var options: SimOptions
   @Argument(help: "The device.") var device: String
-  @Argument(help: "The power: on, off, or cycle (off, and on after one second).") var power: Power
+  @Argument(help: "The power: on, off, or cycle (off, and on after one second).") var power: ControlRequest.Power
 
   func run() async throws {
     try await options.withDevices { running in
       let entry = try running.resolve(device)
-      try await running.send(.power(device: entry.path, power.request), to: entry)
+      try await running.send(.power(device: entry.path, power), to: entry)
       options.output.result(["device": .string(entry.path), "power": .string(power.rawValue)], "")
     }
   }
 }
+
+extension ControlRequest.Power: ExpressibleByArgument {}
 
 /// `hearth sim trigger`.
 struct SimTrigger: AsyncParsableCommand {
@@ -250,8 +240,7 @@ struct SimTrigger: AsyncParsableCommand {
       var table = Table("EVENT", "TRIGGER")
       var objects: [JSON] = []
       for event in events {
-        let number = String(event.trigger, radix: 16)
-        let trigger = "0x" + String(repeating: "0", count: 16 - number.count) + number
+        let trigger = "0x" + event.trigger.hexadecimal(16).lowercased()
         table.add(event.name, trigger)
         objects.append(["name": .string(event.name), "trigger": .string(trigger)])
       }
