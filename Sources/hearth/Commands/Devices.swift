@@ -188,10 +188,10 @@ enum DeviceTable {
   static func json(_ row: DeviceRow) -> JSON {
     let device = row.device
     let parts: [JSON] = device.state.parts.map { part in
-      var object: JSON = ["endpoint": .integer(part.endpoint.rawValue)]
+      var object: JSON = ["endpoint": .int(part.endpoint.rawValue)]
       if let isOn = part.isOn { object = object.adding("onOff", .bool(isOn)) }
       if let level = part.level {
-        object = object.adding("currentLevel", .integer(level)).adding("level", .integer(part.percent ?? 0))
+        object = object.adding("currentLevel", .int(level)).adding("level", .int(part.percent ?? 0))
       }
       if let color = part.color { object = object.adding("color", .string(color.description)) }
       if !part.readings.isEmpty { object = object.adding("readings", .array(part.readings.map(json))) }
@@ -203,7 +203,7 @@ enum DeviceTable {
       microseconds.map { .string(ClockText.iso(milliseconds: $0 / 1000)) } ?? .null
     }
     return row.record.jsonNames
-      .adding("types", .array(row.record.typeNames.map { .string($0) }))
+      .adding("types", .texts(row.record.typeNames))
       .adding("online", .bool(row.isOnline))
       .adding("connectivityState", .string(device.sourceConnectivity.connectivityState.rawValue))
       .adding("settledConnectivityState", .string(device.settledConnectivity.connectivityState.rawValue))

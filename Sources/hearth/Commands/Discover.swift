@@ -77,7 +77,7 @@ struct ServiceReporter {
 
   private func line(_ change: String, _ service: MatterService) {
     let json: JSON = ["ok": true, "data": Self.json(service).adding("change", .string(change))]
-    output.text(output.json ? json.text : "\(change)  \(Self.instance(service))  \(Self.summary(service))")
+    output.text(output.json ? json.description : "\(change)  \(Self.instance(service))  \(Self.summary(service))")
   }
 
   static func key(_ service: MatterService) -> String { (service.deviceName ?? "~") + instance(service) }
@@ -131,19 +131,19 @@ struct ServiceReporter {
   static func json(_ service: MatterService) -> JSON {
     var object: JSON = [
       "kind": .string(kind(service)), "instance": .string(instance(service)), "hostName": .string(service.hostName),
-      "port": .integer(service.port), "addresses": .array(service.addresses.map { .string("\($0)") }),
+      "port": .int(service.port), "addresses": .array(service.addresses.map { .string("\($0)") }),
     ]
     switch service.kind {
     case .operational(let fabric, let node):
       object = object.adding("compressedFabricID", .string(fabric.hexadecimal(16))).adding("nodeID", .string("\(node)"))
     case .commissionable, .commissioner:
       object = object.adding("name", .optional(service.deviceName))
-        .adding("deviceType", service.deviceType.map { .integer($0) } ?? .null)
+        .adding("deviceType", .optional(service.deviceType))
         .adding("deviceTypeName", .optional(service.deviceType.map { ElementNames.deviceType(DeviceTypeID($0)) }))
-        .adding("vendorID", service.vendorID.map { .integer($0) } ?? .null)
-        .adding("productID", service.productID.map { .integer($0) } ?? .null)
-        .adding("discriminator", service.discriminator.map { .integer($0) } ?? .null)
-        .adding("commissioningMode", .integer(service.commissioningMode))
+        .adding("vendorID", .optional(service.vendorID))
+        .adding("productID", .optional(service.productID))
+        .adding("discriminator", .optional(service.discriminator))
+        .adding("commissioningMode", .int(service.commissioningMode))
     }
     return object
   }

@@ -120,7 +120,7 @@ enum CloudReport {
   static func json(_ account: CloudAccount, _ devices: [String]) -> JSON {
     [
       "name": .string(account.name), "address": .string(account.address),
-      "devices": .array(devices.map { .string($0) }), "state": .string(state(account)),
+      "devices": .texts(devices), "state": .string(state(account)),
       "lastContact": .optional(account.lastContact.map { ClockText.iso(milliseconds: $0 / 1000) }),
       "failure": .optional(account.failure),
     ]

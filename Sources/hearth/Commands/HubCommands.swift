@@ -147,7 +147,7 @@ struct HubCommands: AsyncParsableCommand {
     func run() async throws {
       let (client, pending) = try await home.withHome { try await $0.revoke(name) }
       home.output.result(
-        HubReport.json(client).adding("pendingDevices", .array(pending.map { .string($0) })),
+        HubReport.json(client).adding("pendingDevices", .texts(pending)),
         "revoked \(client.name)"
           + (pending.isEmpty
             ? "" : "; these devices accept its certificate until they are reached: \(pending.joined(separator: ", "))"))
@@ -181,9 +181,9 @@ enum HubReport {
 
   static func json(_ status: HubStatus) -> JSON {
     [
-      "process": .integer(status.process), "follower": .bool(status.isFollowing),
-      "since": .string(ClockText.iso(milliseconds: status.since / 1000)), "devices": .integer(status.devices),
-      "devicesOnline": .integer(status.devicesOnline), "addresses": .array(status.addresses.map { .string($0) }),
+      "process": .int(status.process), "follower": .bool(status.isFollowing),
+      "since": .string(ClockText.iso(milliseconds: status.since / 1000)), "devices": .int(status.devices),
+      "devicesOnline": .int(status.devicesOnline), "addresses": .texts(status.addresses),
       "clients": .array(
         status.clients.map {
           [
@@ -193,7 +193,7 @@ enum HubReport {
         }),
       "fingerprint": .optional(status.fingerprint),
       "drops": VirtualDeviceReport.json(status.drops.sorted { $0.key < $1.key }),
-      "missingAccess": .array((status.missingAccess ?? []).map { .string($0) }),
+      "missingAccess": .texts(status.missingAccess ?? []),
     ]
   }
 

@@ -133,8 +133,8 @@ extension HubCommands {
       }
       try invitation.store(in: state, authorities: caFile, membership: membership)
       options.output.result(
-        HubReport.json(invitation).adding("devices", .integer(devices)).adding(
-          "directDevices", .integer(membership?.credentials.nodes.count ?? 0)),
+        HubReport.json(invitation).adding("devices", .int(devices)).adding(
+          "directDevices", .int(membership?.credentials.nodes.count ?? 0)),
         "joined as \(invitation.name) (\(invitation.role.rawValue)); the home has \(HubReport.count(devices, "device"))"
       )
     }

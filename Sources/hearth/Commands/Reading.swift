@@ -81,7 +81,7 @@ struct Read: AsyncParsableCommand {
             ? first : HomeError(code, "\(failures.count) of the paths could not be read")),
         "data": .array(values), "failures": .array(failures.map(Output.object)),
       ]
-      home.output.text(object.text)
+      home.output.text(object.description)
     }
     throw ProcessExit(code).error
   }
@@ -114,7 +114,7 @@ struct AttributeValue {
   var json: JSON {
     var object: JSON = [
       "device": .string(device.name), "nodeID": .string("\(device.nodeID.rawValue)"),
-      "endpoint": .integer(path.endpoint.rawValue),
+      "endpoint": .int(path.endpoint.rawValue),
       "cluster": .string(ElementNames.cluster(path.cluster)),
       "attribute": .string(ElementNames.attribute(path.attribute, of: path.cluster)),
       "path": .string(

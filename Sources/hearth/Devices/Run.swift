@@ -95,9 +95,9 @@ struct Run: AsyncParsableCommand {
       let (bridged, parts) = (count(bridges: true), count(bridges: false))
       return options.output.result(
         [
-          "home": .string(home.name), "devices": .integer(home.devices.count), "bridged": .integer(bridged),
-          "parts": .integer(parts),
-          "rooms": .array(home.rooms.map { .string($0) }), "clashes": .array(clashes.map(\.json)),
+          "home": .string(home.name), "devices": .int(home.devices.count), "bridged": .int(bridged),
+          "parts": .int(parts),
+          "rooms": .texts(home.rooms), "clashes": .array(clashes.map(\.json)),
         ],
         "\(home.name): valid, \(Self.number(home.devices.count, "device"))"
           + (parts > 0 ? " with \(parts) parts" : "") + (bridged > 0 ? " and \(bridged) behind bridges" : ""))

@@ -45,7 +45,7 @@ struct SimSet: AsyncParsableCommand {
           ))
       }
       for (entry, request) in requests { try await running.send(request, to: entry) }
-      options.output.result(["set": .integer(requests.count)], "")
+      options.output.result(["set": .int(requests.count)], "")
     }
   }
 

@@ -226,7 +226,7 @@ extension HomeOptions {
     if output.json {
       let error = HomeError(code, "\(failures.count) of \(results.count) targets failed")
       let object: JSON = ["ok": false, "error": Output.object(error), "data": .array(entries)]
-      output.text(object.text)
+      output.text(object.description)
     }
     throw ProcessExit(code).error
   }

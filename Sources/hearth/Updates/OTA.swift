@@ -90,12 +90,12 @@ enum SoftwareImageReport {
 
   static func json(_ header: SoftwareImageHeader, file: String) -> JSON {
     [
-      "file": .string(file), "vendorID": .integer(header.vendorID), "productID": .integer(header.productID),
-      "softwareVersion": .integer(header.softwareVersion),
+      "file": .string(file), "vendorID": .int(header.vendorID), "productID": .int(header.productID),
+      "softwareVersion": .int(header.softwareVersion),
       "softwareVersionString": .string(header.softwareVersionString),
-      "minimumVersion": header.minimumApplicableVersion.map { .integer($0) } ?? .null,
-      "maximumVersion": header.maximumApplicableVersion.map { .integer($0) } ?? .null,
-      "releaseNotes": .optional(header.releaseNotesURL), "payloadBytes": .integer(header.payloadSize),
+      "minimumVersion": .optional(header.minimumApplicableVersion),
+      "maximumVersion": .optional(header.maximumApplicableVersion),
+      "releaseNotes": .optional(header.releaseNotesURL), "payloadBytes": .int(header.payloadSize),
     ]
   }
 }
