@@ -136,13 +136,13 @@ extension HomeRegistry {
     if text == "*" { return nil }
     if let cluster = ClusterCatalogue.cluster(named: text) { return cluster.id }
     if let number = UInt32(numeral: text) { return ClusterID(number) }
-    throw HomeError(
-      .notFound, "unknown cluster “\(text)”",
-      candidates: NearestName.suggestions(for: text, in: ClusterCatalogue.all.map { camelCase($0.name) }))
+    throw HomeError.unknown("unknown cluster “\(text)”", text, in: ClusterCatalogue.all.map { camelCase($0.name) })
   }
 
-  private static func element(_ text: String, of cluster: ClusterID?, _ kind: ElementKind) throws(HomeError) -> UInt32?
-  {
+  /// Parses the name or number of an attribute or a command; nil for `*`.
+  package static func element(
+    _ text: String, of cluster: ClusterID?, _ kind: ElementKind
+  ) throws(HomeError) -> UInt32? {
     if text == "*" { return nil }
     if let number = UInt32(numeral: text) { return number }
     let global = OnOff.globalAttributes.first { NormalizedName($0.name) == NormalizedName(text) }?.id

@@ -104,21 +104,12 @@ struct SimAttributePath {
   /// Parses a path from its end, because names may contain dots.
   init(_ path: String, in running: RunningDevices) throws(HomeError) {
     guard let parts = DottedPath(path, names: 2, isDevice: running.isDevice), let clusterName = parts.names.first,
-      let attributeName = parts.names.last
+      let attributeName = parts.names.last, let cluster = try HomeRegistry.cluster(clusterName),
+      let attribute = try HomeRegistry.element(attributeName, of: cluster, .attribute)
     else {
       throw HomeError(.badArguments, "“\(path)”: expected DEVICE.CLUSTER.ATTRIBUTE, such as Kitchen/Lamp.onOff.onOff")
     }
-    guard let cluster = ClusterCatalogue.cluster(named: clusterName) else {
-      throw HomeError(
-        .notFound, "unknown cluster “\(clusterName)”",
-        candidates: NearestName.suggestions(for: clusterName, in: ClusterCatalogue.all.map { $0.name }))
-    }
-    guard let info = cluster.attribute(named: attributeName) else {
-      throw HomeError(
-        .notFound, "\(cluster.name) has no attribute “\(attributeName)”",
-        candidates: NearestName.suggestions(for: attributeName, in: cluster.attributes.map(\.name)))
-    }
-    (self.cluster, attribute, endpoint) = (cluster.id, info.id, parts.endpoint)
+    (self.cluster, self.attribute, endpoint) = (cluster, AttributeID(attribute), parts.endpoint)
     entry = try running.resolve(parts.device)
   }
 }
@@ -190,9 +181,7 @@ struct SimPress: AsyncParsableCommand {
     }
     if let index = entry.buttons.firstIndex(where: { $0.lowercased() == button.lowercased() }) { return index }
     if let number = Int(button), (1...max(1, entry.buttons.count)).contains(number) { return number - 1 }
-    throw HomeError(
-      .notFound, "no button “\(button)”", device: entry.path,
-      candidates: NearestName.suggestions(for: button, in: entry.buttons))
+    throw HomeError.unknown("no button “\(button)”", button, in: entry.buttons, device: entry.path)
   }
 }
 
