@@ -28,9 +28,8 @@ extension HomeRegistry {
     }
     if let device = try one(matches, text) { return Target(device) }
     guard !devices.isEmpty else { throw Self.noDevices }
-    throw HomeError(
-      .notFound, "there is no device “\(text)”",
-      candidates: NearestName.suggestions(for: text, in: unique(devices.map(\.name) + devices.map(\.fullName))))
+    throw HomeError.unknown(
+      "there is no device “\(text)”", text, in: unique(devices.map(\.name) + devices.map(\.fullName)))
   }
 
   static let noDevices = HomeError(.notFound, "no devices yet; pair one with `hearth pair CODE`")
