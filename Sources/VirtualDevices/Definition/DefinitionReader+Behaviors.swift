@@ -34,7 +34,7 @@ extension DefinitionReader {
           behaviors.append(behavior)
         }
       } catch {
-        add(error.problems)
+        problems += error.problems
       }
     }
     return behaviors
@@ -122,7 +122,7 @@ extension DefinitionReader {
         value.text = "\(number)" + quantity.symbol
         values.append(value)
       } catch {
-        add(error.problems)
+        problems += error.problems
         return nil
       }
     }
@@ -218,7 +218,7 @@ extension DefinitionReader {
       return BehaviorDefinition(
         attribute: attribute, course: .expression(expression, every: every, quantity), values: [])
     } catch {
-      add(error.problems)
+      problems += error.problems
       return nil
     }
   }
@@ -256,7 +256,7 @@ extension DefinitionReader {
     let name = node.scalar?.string ?? ""
     let text: String
     do { text = try open(name, document.file) } catch let error as DefinitionError {
-      add(error.problems)
+      problems += error.problems
       return nil
     } catch {
       report(
@@ -320,7 +320,7 @@ extension DefinitionReader {
       list.add(try AttributeReading.read(node, of: attribute, mark: mark, catalogue: catalogue), at: time)
       return true
     } catch {
-      add(error.problems)
+      problems += error.problems
       return false
     }
   }

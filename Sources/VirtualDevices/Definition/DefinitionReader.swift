@@ -3,8 +3,8 @@ internal import MatterModel
 internal import Yams
 
 /// Reads one definition file and collects all problems instead of stopping at the first.
-struct DefinitionReader {
-  private(set) var problems: [DefinitionProblem] = []
+struct DefinitionReader: DocumentReader {
+  var problems: [DefinitionProblem] = []
   let document: YAMLDocument
   private(set) var catalogue: AttributeCatalogue?
   /// The declared clusters of manufacturers.
@@ -280,12 +280,6 @@ struct DefinitionReader {
     return passcode
   }
 
-  private mutating func readFaults(_ node: Node, of kind: DeviceKind?, isBridged: Bool) -> DeviceFaults {
-    let (faults, found) = FaultReading.read(node, in: document, of: kind, isBridged: isBridged)
-    problems += found
-    return faults
-  }
-
   private mutating func readAttributes(_ node: Node) -> [InitialValue] {
     guard case .mapping(let mapping) = node else {
       report(node, expected: "a mapping such as { onOff.onOff: true }")
@@ -314,26 +308,6 @@ struct DefinitionReader {
 
   // MARK: Building blocks
 
-  /// Returns the values of a mapping by key, and reports keys that are not `known`. Nil if the node is not a mapping.
-  mutating func fields(of node: Node, known: [String], what: String) -> [String: Node]? {
-    guard case .mapping(let mapping) = node else {
-      report(node, expected: "\(what) with \(Self.list(known.prefix(3).map { "“\($0):”" }, last: "and"))")
-      return nil
-    }
-    var fields: [String: Node] = [:]
-    for (key, value) in mapping {
-      if let text = key.scalar?.string, known.contains(text) {
-        fields[text] = value
-      } else {
-        let suggestions = NearestName.suggestions(for: key.scalar?.string ?? "", in: known)
-        report(
-          at: document.mark(of: key), found: "key \(key.summary)",
-          expected: suggestions.isEmpty ? Self.list(known) : "a key of \(what)", suggestions: suggestions)
-      }
-    }
-    return fields
-  }
-
   private func integer(_ node: Node) -> Int64? { node.scalar.flatMap { ScalarReading.integer($0.string) } }
 
   mutating func number(_ node: Node?, in range: ClosedRange<Int64>, expected: String) -> Marked<Int64>? {
@@ -343,15 +317,6 @@ struct DefinitionReader {
       return nil
     }
     return Marked(value: value, mark: document.mark(of: node))
-  }
-
-  mutating func boolean(_ node: Node?) -> Bool? {
-    guard let node else { return nil }
-    guard let value = node.scalar.flatMap({ ScalarReading.boolean($0.string) }), !node.isNull else {
-      report(node, expected: "true or false")
-      return nil
-    }
-    return value
   }
 
   /// Reads a text for an attribute of Basic Information.
@@ -385,16 +350,6 @@ struct DefinitionReader {
 
   /// Names of clusters and attributes are not checked after an error in a declaration.
   mutating func noteUnreadMaker() { (lacksMakers, catalogue) = (true, nil) }
-
-  mutating func add(_ problems: [DefinitionProblem]) { self.problems += problems }
-
-  mutating func report(_ node: Node, expected: String) {
-    report(at: document.mark(of: node), found: node.summary, expected: expected)
-  }
-
-  mutating func report(at mark: SourceMark, found: String, expected: String, suggestions: [String] = []) {
-    problems.append(DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions))
-  }
 
   /// Returns the words as "a, b or c".
   static func list(_ words: [String], last: String = "or") -> String {
