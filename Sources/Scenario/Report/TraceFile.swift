@@ -65,9 +65,7 @@ public struct TraceFile: Sendable {
     func problem(
       _ found: String, expected: String = "a trace that `hearth test --trace DIR` wrote"
     ) -> DefinitionError {
-      DefinitionError(problems: [
-        DefinitionProblem(at: SourceMark(file: name, line: 1, column: 1), found: found, expected: expected)
-      ])
+      DefinitionError(at: SourceMark(file: name, line: 1, column: 1), found: found, expected: expected)
     }
     guard let first = lines.first else { throw problem("an empty file") }
     guard let rest = try? JSONDecoder().decode(SeedlessHeader.self, from: Data(first.utf8)), !rest.files.isEmpty else {

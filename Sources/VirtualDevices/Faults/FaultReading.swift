@@ -72,12 +72,10 @@ package enum FaultReading {
     guard let target = attribute.target, let violation = ModelViolation(rawValue: violation),
       possible.contains(violation)
     else {
-      throw DefinitionError(problems: [
-        DefinitionProblem(
-          at: valueMark, found: "“\(violation)”",
-          expected: "a violation of \(attribute.cluster).\(attribute.attribute): "
-            + DefinitionReader.list(possible.map(\.rawValue)))
-      ])
+      throw DefinitionError(
+        at: valueMark, found: "“\(violation)”",
+        expected: "a violation of \(attribute.cluster).\(attribute.attribute): "
+          + DefinitionReader.list(possible.map(\.rawValue)))
     }
     return DeviceFaults.DataFault(
       endpoint: hasEndpoint ? attribute.endpoint.rawValue : nil, cluster: target.cluster, attribute: target.attribute,
