@@ -186,25 +186,28 @@ struct DefinitionReader: DocumentReader {
     if kind != .bridge {
       // They share the room and the node.
       for index in parts.others.indices {
-        (parts.others[index].room, parts.others[index].servesProvisional) = (room, provisional)
+        parts.others[index].definition.room = room
+        parts.others[index].definition.servesProvisional = provisional ?? false
       }
     }
     checkLast(port, of: count, limit: 65535, what: "port")
     checkLast(discriminator, of: count, limit: 4095, what: "discriminator")
     guard let name, let kind else { return nil }
-    return DeviceDraft(
-      name: name, room: room, kind: kind, passcode: passcode, discriminator: discriminator?.narrowed(),
-      port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
-      vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
-      enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
+    let definition = DeviceDefinition(
+      name: name.value, room: room, kind: kind, passcode: 0, discriminator: 0,
+      vendorID: vendor?.narrowed().value ?? DeviceDefinition.defaultVendor,
+      productID: product?.narrowed().value ?? kind.productID, vendorName: vendorName?.value ?? "Hearth",
+      productName: productName?.value ?? kind.title, serialNumber: "", uniqueID: "", enableKey: enableKey,
+      servesProvisional: provisional ?? false, resumesSubscriptions: resumes ?? true, initialValues: values,
       behaviors: behaviors, battery: battery, sleep: sleep, faults: faults, labels: labels, makers: makers ?? [],
-      climate: climate,
-      energy: readEnergy(fields, of: kind),
-      switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
-      motors: readMotors(fields, of: kind), closure: readClosure(fields, of: kind),
-      images: readImages(fields, of: kind), modes: readModes(fields, of: kind),
-      sounds: readSounds(fields, of: kind), media: readMedia(fields, of: kind), bridged: parts.others,
-      count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
+      switchKind: parts.switchKind, climate: climate, energy: readEnergy(fields, of: kind), buttons: parts.buttons,
+      program: parts.program, motors: readMotors(fields, of: kind), closure: readClosure(fields, of: kind),
+      images: readImages(fields, of: kind), modes: readModes(fields, of: kind), sounds: readSounds(fields, of: kind),
+      media: readMedia(fields, of: kind), mark: mark)
+    return DeviceDraft(
+      definition: definition, name: name, passcode: passcode, discriminator: discriminator?.narrowed(),
+      port: port?.narrowed(), serialNumber: serial, uniqueID: uniqueID, bridged: parts.others,
+      count: count.map { Marked(value: Int($0.value), mark: $0.mark) })
   }
 
   /// With `count`, ports and discriminators count up from the given one; the last one must still be in range.
