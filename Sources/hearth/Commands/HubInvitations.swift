@@ -184,5 +184,3 @@ extension HubReport {
     .string(ClockText.iso(milliseconds: client.created.saturatingMultiply(1000)))
   }
 }
-
-extension HomeRole: ExpressibleByArgument {}

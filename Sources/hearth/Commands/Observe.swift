@@ -108,16 +108,3 @@ struct Observe: AsyncParsableCommand {
     }
   }
 }
-
-/// A type of change as a command line flag.
-extension SampleType: EnumerableFlag {
-  public static func help(for value: Self) -> ArgumentHelp? {
-    switch value {
-    case .attribute: "Observe attribute values."
-    case .event: "Observe events."
-    case .connectivity: "Observe the connectivity of devices and its reason."
-    case .topology: "Observe devices, rooms and names."
-    case .all: "Observe all changes."
-    }
-  }
-}

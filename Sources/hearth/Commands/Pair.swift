@@ -3,6 +3,7 @@ import HearthHome
 import MatterController
 import MatterModel
 import MatterProtocol
+import Runtime
 import Synchronization
 
 /// `hearth pair`.

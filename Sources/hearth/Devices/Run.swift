@@ -190,5 +190,3 @@ extension HomeError {
     }
   }
 }
-
-extension ServiceDiscovery.Mode: ExpressibleByArgument {}

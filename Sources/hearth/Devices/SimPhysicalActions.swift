@@ -206,8 +206,6 @@ struct SimPower: AsyncParsableCommand {
   }
 }
 
-extension ControlRequest.Power: ExpressibleByArgument {}
-
 /// `hearth sim trigger`.
 struct SimTrigger: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

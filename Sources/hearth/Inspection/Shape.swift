@@ -10,7 +10,7 @@ final class Shape: Sendable {
     case plain
     /// A value whose type is given by the path beside it.
     case data
-    case status, priority
+    case statusCode, priority
   }
 
   struct Member: Sendable, ExpressibleByStringLiteral {
@@ -27,7 +27,7 @@ final class Shape: Sendable {
     func meaning(_ element: TLVElement) -> String? {
       guard case .unsigned(let value) = element.value, let value = UInt8(exactly: value) else { return nil }
       return switch kind {
-      case .status: StatusCode(value).description
+      case .statusCode: StatusCode(value).description
       case .priority: EventPriority(rawValue: value).map { "\($0)" }
       case .plain, .data: nil
       }
@@ -79,7 +79,7 @@ extension Shape {
     path: "ClusterPath", .attribute, cluster: 2, element: 0xFE, [0: "Node", 1: "Endpoint", 2: "Cluster"])
   static let eventFilter = Shape("EventFilter", [0: "Node", 1: "EventMin"])
   static let dataVersionFilter = Shape("DataVersionFilter", [0: .init("Path", clusterPath), 1: "DataVersion"])
-  static let status = Shape("Status", [0: .init("Status", .status), 1: "ClusterStatus"])
+  static let status = Shape("Status", [0: .init("Status", .statusCode), 1: "ClusterStatus"])
   static let attributeStatus = Shape("AttributeStatus", [0: .init("Path", attributePath), 1: .init("Status", status)])
   static let attributeData = Shape(
     "AttributeData", [0: "DataVersion", 1: .init("Path", attributePath), 2: .init("Data", .data)])
@@ -112,7 +112,7 @@ extension Shape {
 
   /// The messages of the Interaction Model, by opcode.
   static let interaction: [UInt8: Shape] = [
-    1: Shape("StatusResponse", [0: .init("Status", .status)]),
+    1: Shape("StatusResponse", [0: .init("Status", .statusCode)]),
     2: Shape("ReadRequest", requests),
     3: Shape(
       "SubscribeRequest",
