@@ -47,6 +47,11 @@ public struct EndpointID: Identifier {
 public struct ClusterID: Identifier {
   public var rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
+  /// Whether this is the id of a standard or manufacturer-specific cluster. Matter Core § 7.10.
+  package var isValid: Bool {
+    let (vendor, number) = (rawValue >> 16, rawValue & 0xFFFF)
+    return vendor == 0 ? number <= 0x7FFF : vendor <= 0xFFF4 && 0xFC00...0xFFFE ~= number
+  }
 }
 
 /// An attribute of a cluster; manufacturer-specific ids have the vendor id in the upper half. Matter Core § 7.19.2.
