@@ -1,5 +1,6 @@
 public import Foundation
 package import HomeModel
+internal import WebClient
 
 /// An account at a manufacturer's cloud, without its token.
 public struct CloudAccount: Hashable, Sendable, Codable {
@@ -25,22 +26,18 @@ extension CloudAccount {
   /// Returns an address that may receive a token: an HTTPS URL, or one of this machine.
   /// - Throws: `badArguments`.
   package static func checked(address: String) throws(HomeError) -> String {
-    guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty, parts.user == nil,
-      parts.password == nil, parts.fragment == nil
-    else {
-      throw HomeError(.badArguments, "“\(address)” is not an address; expected https://example.com/fulfillment")
+    guard let parts = WebAddress(address), !address.contains("#") else {
+      throw HomeError(.badArguments, "“\(address)” is not a web address; expected https://example.com/fulfillment")
     }
-    switch parts.scheme?.lowercased() {
-    case "https": return address
-    case "http" where isThisMachine(host): return address
-    case "http": throw HomeError(.badArguments, "a token is not sent unencrypted; expected an address with https://")
-    default: throw HomeError(.badArguments, "“\(address)” is not a web address; expected one with https://")
+    guard parts.isEncrypted || isThisMachine(parts.host) else {
+      throw HomeError(.badArguments, "a token is not sent unencrypted; expected an address with https://")
     }
+    return address
   }
 
   private static func isThisMachine(_ host: String) -> Bool {
     let host = host.lowercased()
-    if host == "localhost" || host == "::1" || host == "[::1]" { return true }
+    if host == "localhost" || host == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }

@@ -300,7 +300,7 @@ package actor CloudConnection {
     defer { if queue.isEmpty { isBusy = false } else { queue.removeFirst().resume() } }
     guard !isEnded else { throw .ended }
     guard !Task.isCancelled, eventLoop.now <= start + .nanoseconds(settings.timeout.nanoseconds) else { throw .busy }
-    let id = hexadecimal(random.bytes(16))
+    let id = random.bytes(16).hexadecimal
     do {
       return try await post(CloudIntent.request(intent, payload, id: id), read)
     } catch {

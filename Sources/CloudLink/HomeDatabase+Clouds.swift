@@ -74,9 +74,7 @@ extension HomeDatabase {
     try change(origin: origin, at: time) { database, state in
       let known = try self.cloudAccounts(database).map(\.account)
       guard let account = known.first(where: { HomeNames.same($0.name, name) }) else {
-        throw HomeError(
-          .notFound, "there is no cloud account “\(name)”",
-          candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
+        throw HomeError.unknown("there is no cloud account “\(name)”", name, in: known.map(\.name))
       }
       let nodes = try Row.fetchAll(
         database, sql: "SELECT DISTINCT node FROM cloud_device WHERE account = ?", arguments: [account.name]

@@ -132,7 +132,8 @@ extension HomeDatabase {
       guard command.first?.isEmpty == false else { throw HomeError(.badArguments, "there is no command to run") }
     case .webhook(let address):
       guard WebAddress(address) != nil else {
-        throw HomeError(.badArguments, "“\(address)” is not an address that begins with http:// or https://")
+        throw HomeError(
+          .badArguments, "“\(address)” is not an address that begins with http:// or https://, without a user")
       }
     }
     let definition = DeliveryDefinition(

@@ -56,6 +56,11 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
   /// Returns an error with the code `internalError`.
   public static func `internal`(_ message: String) -> HomeError { HomeError(.internalError, message) }
 
+  /// Returns an error with the code `notFound`, and the known names that are similar to the name.
+  package static func unknown(_ message: String, _ name: String, in names: [String], device: String? = nil) -> Self {
+    Self(.notFound, message, device: device, candidates: NearestName.suggestions(for: name, in: names))
+  }
+
   public var description: String { device.map { "\($0): \(message)" } ?? message }
 
   /// The ``description``, which is also the `localizedDescription`.

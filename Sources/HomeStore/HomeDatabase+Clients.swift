@@ -14,7 +14,7 @@ extension HomeDatabase {
   ) {
     let name = try HomeNames.checked(name).name
     var random = SystemRandomSource()
-    let token = hexadecimal(random.bytes(16))
+    let token = random.bytes(16).hexadecimal
     let client = InvitedClient(name: name, role: role, created: time, tokenHash: InvitedClient.hash(token))
     try write(isDurable: true) { database in
       // NOCASE of SQLite compares only ASCII letters case-insensitively.
@@ -53,8 +53,7 @@ extension HomeDatabase {
   package func revoke(_ name: String) throws(HomeError) -> InvitedClient {
     let names = try read { try Self.clientNames($0) }
     guard let known = names.first(where: { HomeNames.same($0, name) }) else {
-      throw HomeError(
-        .notFound, "there is no client “\(name)”", candidates: NearestName.suggestions(for: name, in: names))
+      throw HomeError.unknown("there is no client “\(name)”", name, in: names)
     }
     let client =
       try clients().first { $0.name == known }

@@ -44,8 +44,7 @@ extension StateDirectory {
   package func removeCluster(named name: String) throws(HomeError) {
     let names = clusterNames
     guard let found = names.first(where: { NormalizedName($0) == NormalizedName(name) }) else {
-      throw HomeError(
-        .notFound, "there is no cluster “\(name)”", candidates: NearestName.suggestions(for: name, in: names))
+      throw HomeError.unknown("there is no cluster “\(name)”", name, in: names)
     }
     do { try FileManager.default.removeItem(atPath: file(of: found)) } catch {
       throw HomeError(.internalError, "\(file(of: found)) can't be removed: \(error.localizedDescription)")

@@ -20,7 +20,7 @@ public enum ClusterCatalogue {
   /// number.
   public static func cluster(named name: String) -> (any Cluster.Type)? {
     let normalized = NormalizedName(name)
-    return byName[normalized] ?? number(name).flatMap { cluster(ClusterID($0)) }
+    return byName[normalized] ?? UInt32(numeral: name).flatMap { cluster(ClusterID($0)) }
       ?? makers.withLock { $0.current.values.first { NormalizedName($0.cluster.name) == normalized }?.type }
   }
 
@@ -53,10 +53,6 @@ public enum ClusterCatalogue {
   private static let byID = Dictionary(standard.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
   private static let byName = Dictionary(
     standard.map { (NormalizedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
-
-  static func number(_ text: String) -> UInt32? {
-    text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
-  }
 }
 
 /// A number as a type: the bits of the number from the highest to the lowest, `One<Zero<One<Never>>>` for 5. The runtime
@@ -124,7 +120,7 @@ extension Cluster {
   public static func attribute(named name: String) -> AttributeInfo? {
     let normalized = NormalizedName(name)
     return allAttributes.first { NormalizedName($0.name) == normalized }
-      ?? ClusterCatalogue.number(name).flatMap { attribute(AttributeID($0)) }
+      ?? UInt32(numeral: name).flatMap { attribute(AttributeID($0)) }
   }
 
   /// Returns the declaration of a command; nil if the cluster does not declare it.
@@ -132,7 +128,7 @@ extension Cluster {
 
   /// Returns the command by its name (`MoveToLevel`, `move-to-level`) or number; nil if there is none.
   public static func command(named name: String) -> CommandInfo? {
-    command(spelled: name) ?? ClusterCatalogue.number(name).flatMap { command(CommandID($0)) }
+    command(spelled: name) ?? UInt32(numeral: name).flatMap { command(CommandID($0)) }
   }
 
   /// Returns the command by its name (`MoveToLevel`, `move-to-level`); nil if there is none.
@@ -150,7 +146,7 @@ extension Cluster {
   public static func event(named name: String) -> EventInfo? {
     let normalized = NormalizedName(name)
     return events.first { NormalizedName($0.name) == normalized }
-      ?? ClusterCatalogue.number(name).flatMap { event(EventID($0)) }
+      ?? UInt32(numeral: name).flatMap { event(EventID($0)) }
   }
 
   /// The cluster's own attributes and the global ones.

@@ -47,6 +47,7 @@ struct JSONWriter {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):
       buffer.writeInteger(UInt8(ascii: "\\"))
       buffer.writeInteger(byte)
+    case UInt8(ascii: "\n"): buffer.writeStaticString("\\n")
     case 0..<0x20:
       let digits = String(byte, radix: 16)
       buffer.writeString("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)

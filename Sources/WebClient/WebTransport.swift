@@ -87,14 +87,16 @@ package struct WebTransport: CloudTransport {
 
 /// The parts of an `http` or `https` URL that a request needs.
 package struct WebAddress {
-  let host: String
+  /// Without the brackets of an IPv6 address.
+  package let host: String
   let port: Int
-  let isEncrypted: Bool
+  package let isEncrypted: Bool
   /// The host as in the URL, with a port if the URL has one.
   let authority: String
   /// With the query.
   let path: String
 
+  /// Returns nil for any other URL, for one with a user, and for a port that does not exist.
   package init?(_ address: String) {
     guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty,
       let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https", parts.user == nil,

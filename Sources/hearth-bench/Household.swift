@@ -212,8 +212,7 @@ final class RecordingStore: NodeStore {
 
   /// Returns the shared secret for resuming a session with the node.
   func secret(of node: NodeID) -> [UInt8]? {
-    let digits = String(node.rawValue, radix: 16)
-    let key = PeerRecord.resumptionPrefix + String(repeating: "0", count: 16 - digits.count) + digits
+    let key = PeerRecord.resumptionPrefix + node.rawValue.hexadecimal(16).lowercased()
     return state[key].flatMap { ResumptionRecord(stored: $0, fabric: 1)?.sharedSecret }
   }
 

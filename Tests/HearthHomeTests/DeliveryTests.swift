@@ -386,18 +386,15 @@ import Testing
     let scratch = try TestDatabase()
     let database = try scratch.open()
     let anchor = try database.anchor()
-    let targets: [BackgroundDelivery.Target] = [
-      .command([]), .command([""]), .webhook("ftp://x"), .webhook("nonsense"), .webhook("http://user@host/"),
-      .webhook("http://host:99999/"),
-    ]
-    for target in targets {
+    let addresses = ["ftp://x", "nonsense", "http://", "http://user@x/", "http://x:99999/"]
+    for target in [.command([]), .command([""])] + addresses.map(BackgroundDelivery.Target.webhook) {
       let error = failure { () throws(HomeError) in
         _ = try database.add(BackgroundDelivery(.all, .immediate, to: target, after: anchor))
       }
       #expect(error?.code == .badArguments, "\(target)")
     }
-    let upperCase = BackgroundDelivery(.all, .immediate, to: .webhook("HTTPS://host/"), after: anchor)
-    #expect(try database.add(upperCase).target == upperCase.target)
+    // The scheme of a URL has no case.
+    _ = try database.add(BackgroundDelivery(.all, .immediate, to: .webhook("HTTPS://x/"), after: anchor))
   }
 }
 

@@ -35,7 +35,7 @@ import VirtualDevices
 
   @Test(arguments: [
     ("steps:\n  - power: { lmap: off }", "s.yaml:5:14: found device “lmap”"),
-    ("steps:\n  - power: { lamp: half }", "s.yaml:5:20: found “half”, expected on, off, cycle"),
+    ("steps:\n  - power: { lamp: half }", "s.yaml:5:20: found “half”, expected “on”, “off” or “cycle”"),
     ("steps:\n  - expect: { lamp.onOf: true }", "found attribute “onOf”"),
     ("steps:\n  - expect: { lamp.onOff: maybe }", "s.yaml:5:27: found “maybe”"),
     ("steps:\n  - expect: { lamp.connectivity: onlin }", "did you mean “online”?"),
@@ -109,7 +109,7 @@ import VirtualDevices
     ("steps:\n  - rival: { lmap: 5 }", "found device “lmap”"),
     ("steps:\n  - rival: { lamp: none }", "a number of sessions from 1 to 10000, or {subscriptions: 80}"),
     ("steps:\n  - rival: { lamp: { subscriptions: 0 } }", "s.yaml:5:37: found 0, expected a number"),
-    ("steps:\n  - rival: { lamp: { reads: 5 } }", "found key “reads”, expected one of subscriptions"),
+    ("steps:\n  - rival: { lamp: { reads: 5 } }", "found key “reads”, expected subscriptions"),
     ("steps:\n  - rival: { lamp: {} }", "a mapping such as {subscriptions: 80}"),
     ("steps:\n  - do: level lmap 40%", "found device “lmap”"),
     ("steps:\n  - expect: {}", "s.yaml:5:13: found"),
@@ -119,20 +119,20 @@ import VirtualDevices
     ("never: [ { plug.onOff: true }, {} ]\nsteps:\n  - wait: 1s", "s.yaml:4:32: found a mapping, expected what has"),
     ("steps:\n  - power: {}", "a mapping such as {lamp: …}"),
     ("steps: on", "a list of steps"),
-    ("steps:\n  - on lamp", "a step: a mapping with"),
+    ("steps:\n  - on lamp", "a step with “power:”, “cut:” and “net:”"),
     ("paired: perhaps\nsteps: []", "s.yaml:4:9: found “perhaps”, expected true or false"),
     ("limit: soon\nsteps: []", "expected a time such as 2s"),
     ("scenario: [a]\nsteps: []", "the scenario's name"),
     ("steps:\n  - cut: { lamp: $n }", "the number of effects before the power cut"),
     ("steps:\n  - { at: -5s, do: on lamp }", "expected a time such as 2s"),
-    ("  - { name: Bell, type: button }\nsteps:\n  - press: { bell: hard }", "expected short, long, double"),
+    ("  - { name: Bell, type: button }\nsteps:\n  - press: { bell: hard }", "expected “short”, “long” or “double”"),
     (
       "  - { name: Bell, type: button }\nsteps:\n  - press: { bell: { press: long, button: 2 } }",
       "found 2, expected 1, as it has one button"
     ),
     (
       "  - { name: Bell, type: button }\nsteps:\n  - press: { bell: { press: long, knob: 2 } }",
-      "found key “knob”, expected one of press, button"
+      "found key “knob”, expected press or button"
     ),
     (
       "steps:\n  - press: { lamp: short }",
@@ -201,7 +201,7 @@ import VirtualDevices
     ),
     (
       "  - { name: Bell, type: button }\nsteps:\n  - expect: { event bell.longPress: { position: 1 } }",
-      "found key “position”, expected one of button, newPosition"
+      "found key “position”, expected a key of an event, did you mean “newPosition”?"
     ),
     ("steps:\n  - { at: 5s, do: on lamp }\n  - { at: 4s, do: off lamp }", "steps in the order of their times"),
   ]) func reportsProblem(_ text: String, _ expected: String) {

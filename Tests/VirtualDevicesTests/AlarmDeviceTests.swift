@@ -80,7 +80,7 @@ import Testing
       ("120%", "found “120%”, expected a charge such as 80%, or a mapping such as { charge: 80%, lasts: 2y }"),
       ("low", "found “low”, expected a charge such as 80%, or a mapping such as { charge: 80%, lasts: 2y }"),
       ("{ charge: 5 }", "found 5, expected a charge from 0% to 100%"),
-      ("{ type: D }", "found battery “D”, expected AA, AAA, CR123A, CR2, CR2032, CR2450, 9V or lithium ion"),
+      ("{ type: D }", "found “D”, expected “AA”, “AAA”, “CR123A”, “CR2”, “CR2032”, “CR2450”, “9V” or “lithium ion”"),
       ("{ cells: 0 }", "found 0, expected a number of cells from 1 to 16"),
       ("{ lasts: 100y }", "found “100y”, expected a time from 1m to 30y, such as 18h, 90d or 2y"),
       ("{ lasts: 1s }", "found “1s”, expected a time from 1m to 30y, such as 18h, 90d or 2y"),

@@ -231,7 +231,7 @@ import Testing
     ),
     (
       "      - { name: A, type: button, switch: atcion }",
-      "5:42: found switch “atcion”, expected “latching”, “momentary”, “release”, “long press”, “multi press”, "
+      "5:42: found “atcion”, expected “latching”, “momentary”, “release”, “long press”, “multi press”, "
         + "“full” or “action”, did you mean “action”?"
     ),
     (

@@ -67,7 +67,7 @@ import Testing
     ("type: TV\n    media: { channels: { A: 1.2.3 } }", "home.yaml:4:29: found “1.2.3”, expected a channel number"),
     ("type: TV\n    media: { channels: { A: 65536 } }", "home.yaml:4:29: found 65536, expected a channel number"),
     ("type: TV\n    media: { channels: { A: 1, B: 1.0 } }", "home.yaml:4:35: found channel 1.0 again"),
-    ("type: TV\n    media: { inputs: { A: Wire } }", "home.yaml:4:27: found “Wire”, expected the type of an input"),
+    ("type: TV\n    media: { inputs: { A: Wire } }", "home.yaml:4:27: found “Wire”, expected “Internal”"),
     ("type: TV\n    media: { audio: { e_n: E } }", "home.yaml:4:23: found “e_n”, expected a language tag"),
     ("type: TV\n    media: { audio: [en] }", "home.yaml:4:21: found a list, expected at most 16 languages"),
     (

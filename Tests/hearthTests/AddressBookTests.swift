@@ -1,3 +1,4 @@
+import Glibc
 import HearthHome
 import MatterModel
 import MatterProtocol
@@ -60,6 +61,19 @@ import Testing
     #expect(book.addresses(of: .long(3841)) == [address(2)])
     #expect(book.addresses(of: .short(15)) == [address(1), address(2)])
     #expect(book.addresses(of: .long(6)).isEmpty)
+  }
+
+  /// A name of the interface needs the system's resolver, like the name of a host.
+  @Test func resolvesLinkLocalAddresses() throws {
+    let address = try HostAndPort.resolve("[fe80::1%lo]:5541")
+    guard case .v6(let high, 1, let scope) = address.ip else { throw HomeError(.internalError, "\(address)") }
+    #expect(high == 0xFE80 << 48 && scope == if_nametoindex("lo") && address.port == 5541)
+  }
+
+  @Test func readsAnyLineEndings() throws {
+    #expect(try book("1: 10.0.0.1:5540 # one\r\n\r\n2: 10.0.0.2:5540\r\n").entries.map(\.key) == ["1", "2"])
+    let error = #expect(throws: HomeError.self) { try book("# none\r\n2: nowhere:x\r\n") }
+    #expect(error?.message.hasPrefix("book:2:4") ?? false, "\(error?.message ?? "")")
   }
 
   @Test(

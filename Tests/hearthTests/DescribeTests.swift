@@ -74,7 +74,7 @@ import Testing
       DeviceDescription.text(try row(), fabrics).contains("\nFabrics        1 (this home), 3 Another Home\n"))
     let unknown = DeviceDescription.text(try row(.offline, reason: .timedOut), nil)
     #expect(unknown.contains("\nFabrics        not known: timed out\n"), "\(unknown)")
-    let json = DeviceDescription.json(try row(), fabrics).text
+    let json = DeviceDescription.json(try row(), fabrics).description
     let all = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
     let listed = try #require(all["fabrics"] as? [[String: Any]])
     #expect(listed.map { $0["index"] as? Int } == [1, 3] && listed.map { $0["isOurs"] as? Bool } == [true, false])
@@ -88,12 +88,13 @@ import Testing
     let text = DeviceDescription.text(row, nil)
     #expect(text.contains("\nState          on, (on)\n") && text.contains("\nLocality       peer\n"))
     #expect(
-      DeviceTable.json(row).text.contains(
+      DeviceTable.json(row).description.contains(
         #""state":{"text":"on, on","isLast":false,"parts":[{"endpoint":1,"onOff":true,"isLast":false},{"endpoint":2,"onOff":true,"isLast":true}]}"#
-      ), "\(DeviceTable.json(row).text)")
+      ), "\(DeviceTable.json(row).description)")
     let away = try self.row(.offline)
     #expect(DeviceTable.state(away) == "(on, on)" && DeviceTable.locality(away) == "–")
-    #expect(DeviceTable.json(away).text.contains(#""isLast":true,"parts":[{"endpoint":1,"onOff":true,"isLast":true}"#))
+    #expect(
+      DeviceTable.json(away).description.contains(#""isLast":true,"parts":[{"endpoint":1,"onOff":true,"isLast":true}"#))
   }
 
   @Test func fingerprintIncludesReasonAndSettledState() throws {
@@ -122,10 +123,10 @@ import Testing
     let text = DeviceDescription.text(try row(nextReport: time * 1000), nil)
     #expect(text.contains("\nNext report    \(ClockText.time(milliseconds: time))\n"))
     #expect(
-      DeviceDescription.json(try row(nextReport: time * 1000), nil).text
+      DeviceDescription.json(try row(nextReport: time * 1000), nil).description
         .contains(#""nextReport":"\#(ClockText.iso(milliseconds: time))""#))
     #expect(!DeviceDescription.text(try row(), nil).contains("Next report"))
-    #expect(DeviceDescription.json(try row(), nil).text.contains(#""nextReport":null"#))
+    #expect(DeviceDescription.json(try row(), nil).description.contains(#""nextReport":null"#))
   }
 
   @Test func showsSettledConnectivityIfDifferent() throws {
@@ -135,7 +136,7 @@ import Testing
   }
 
   @Test func jsonHasConnectivityOfEachCluster() throws {
-    let json = DeviceDescription.json(try row(), nil).text
+    let json = DeviceDescription.json(try row(), nil).description
     let object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
     let endpoints = try #require(object["endpoints"] as? [[String: Any]])
     let states = endpoints.map { endpoint in
@@ -168,12 +169,13 @@ import Testing
           endpoint 1, cluster 0xFFF1FC00: is unknown; not<U+000A>checked
         """)
     #expect(
-      report.json.text
+      report.json.description
         == #"{"violations":[{"endpoint":1,"clusterID":8,"cluster":"levelControl","message":"attribute MinLevel (0x0002) is missing; mandatory with feature LT"},"#
         + #"{"endpoint":2,"clusterID":null,"cluster":null,"message":"has no device type"}],"#
         + #""remarks":[{"endpoint":1,"clusterID":4294048768,"cluster":"0xFFF1FC00","message":"is unknown; not\nchecked"}]}"#
     )
     let good = CheckReport(findings: [], device: "Lamp")
-    #expect(good.error == nil && good.text == "No violations" && good.json.text == #"{"violations":[],"remarks":[]}"#)
+    #expect(
+      good.error == nil && good.text == "No violations" && good.json.description == #"{"violations":[],"remarks":[]}"#)
   }
 }

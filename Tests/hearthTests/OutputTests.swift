@@ -176,18 +176,18 @@ import Testing
       Issue.record("no object")
       return
     }
-    let keys = members.map(\.key)
+    let keys = members.map(\.name)
     for key in [
       "id", "nodeID", "name", "room", "types", "online", "connectivityState", "dataSourceLocality", "state",
       "lastContact",
     ] {
       #expect(keys.contains(key))
     }
-    #expect(json.text.contains(#""nodeID":"7""#))
-    #expect(json.text.contains(#""types":["Dimmable Light"],"online":true,"connectivityState":"online""#))
-    #expect(json.text.contains(#""dataSourceLocality":"peer""#))
-    #expect(json.text.contains(#""lastContact":"1970-01-01T00:00:00.000Z""#))
-    #expect(DeviceTable.json(row(.offline)).text.contains(#""dataSourceLocality":"unspecified""#))
+    #expect(json.description.contains(#""nodeID":"7""#))
+    #expect(json.description.contains(#""types":["Dimmable Light"],"online":true,"connectivityState":"online""#))
+    #expect(json.description.contains(#""dataSourceLocality":"peer""#))
+    #expect(json.description.contains(#""lastContact":"1970-01-01T00:00:00.000Z""#))
+    #expect(DeviceTable.json(row(.offline)).description.contains(#""dataSourceLocality":"unspecified""#))
   }
 
   private func row(_ connectivity: ConnectivityState) -> DeviceRow {
@@ -229,9 +229,9 @@ import Testing
 
   @Test func escapesJSON() {
     let json: JSON = [
-      "a": "“\"\\\n\u{1}”", "b": .array([nil, true, -5, .decimal(1.5)]), "c": [:], "d": .encoded("[1]"),
+      "a": "“\"\\\n\u{1}”", "b": .array([nil, true, -5, .number(1.5)]), "c": [:], "d": .encoded("[1]"),
     ]
-    #expect(json.text == #"{"a":"“\"\\\n\u0001”","b":[null,true,-5,1.5],"c":{},"d":[1]}"#)
+    #expect(json.description == #"{"a":"“\"\\\n\u0001”","b":[null,true,-5,1.5],"c":{},"d":[1]}"#)
   }
 
   @Test func errorsListCandidates() {
@@ -241,7 +241,7 @@ import Testing
       Output.sentence(HomeError(.notFound, "no x", device: "D", candidates: ["y", "z"]))
         == "D: no x; did you mean “y” or “z”?")
     #expect(
-      Output.object(HomeError(.refused, "no", device: "Lamp")).text
+      Output.object(HomeError(.refused, "no", device: "Lamp")).description
         == #"{"code":"refused","message":"no","device":"Lamp"}"#)
   }
 
@@ -343,6 +343,17 @@ import Testing
     #expect(isOfKind(0x010A, "plug"))
     #expect(isOfKind(0x010D, "extended"))
   }
+
+  @Test func namesUtilityTypesOnlyWithoutOthers() {
+    func names(_ types: [DeviceTypeID]) -> [String] {
+      var source = DeviceSource(SourceID(1))
+      source.endpoints = [.init(id: 1, deviceTypes: types)]
+      return DeviceRecord(DeviceEntry(id: "1", name: "X", structureID: "home"), source, room: nil).typeNames
+    }
+    let administrator = ElementNames.deviceType(0x0130)
+    #expect(names([0x0130, 0x0011, 0x010D]) == [ElementNames.deviceType(0x010D)])
+    #expect(names([0x0130]) == [administrator])
+  }
 }
 
 @Suite("Setup codes on the command line") struct SetupCodeReportTests {
@@ -354,8 +365,8 @@ import Testing
     #expect(text.contains("Discriminator  3840 (0xF00)"))
     #expect(text.contains("▄▄▄▄▄"))
     #expect(!report.text(picture: false).contains("▄"))
-    #expect(report.json.text.contains(#""vendorID":65521,"productID":32768"#))
-    #expect(report.json.text.contains(#""valid":true"#))
+    #expect(report.json.description.contains(#""vendorID":65521,"productID":32768"#))
+    #expect(report.json.description.contains(#""valid":true"#))
   }
 
   @Test func reportsForbiddenPasscode() throws {
@@ -363,7 +374,7 @@ import Testing
     let report = SetupCodeReport(payload)
     #expect(report.qrText == nil)
     #expect(report.text(picture: true).contains("Invalid"))
-    #expect(report.json.text.contains(#""valid":false"#))
+    #expect(report.json.description.contains(#""valid":false"#))
   }
 }
 

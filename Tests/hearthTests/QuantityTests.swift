@@ -1,3 +1,4 @@
+import ArgumentParser
 import HearthHome
 import HomeText
 import MatterModel
@@ -156,5 +157,23 @@ import Testing
       try AttributeUnits.parse("40%", cluster: 8, attribute: 0, raw: false, named: "x", levels: speaker) == [0x04, 40])
     // An inverted range, which a device may report.
     #expect(LevelRange(lowest: 9, highest: 0).percent(5) == 100)
+  }
+}
+
+/// The option of commands that serve metrics.
+@Suite("Metrics option") struct MetricsOptionTests {
+  @Test func closesServerIfBodyThrows() async throws {
+    let free = try WebServer()
+    free.close()
+    let options = try MetricsOptions.parse(["--metrics", "\(free.port)"])
+    func outcome() async -> HomeError.Code? {
+      do {
+        try await options.serving(Output(isQuiet: true), { [] }) { throw HomeError(.refused, "by the body") }
+        return nil
+      } catch { return HomeError(error).code }
+    }
+    #expect(await eventually { await outcome() == .refused })
+    // The port would still be in use if the first call had not closed its server.
+    #expect(await outcome() == .refused)
   }
 }

@@ -116,7 +116,7 @@ import Testing
     }
     // The device stays online while the bridge is offline.
     #expect(words(Self.bridged, Self.offline) == nil && words(Self.bridged, Self.online) == nil)
-    let json = report.report(Self.sample(Self.bridged, Self.offline)).json.text
+    let json = report.report(Self.sample(Self.bridged, Self.offline)).json.description
     for part in [
       #""connectivityState":"offline""#, #""source":"7/2""#, #""deviceConnectivityState":"online""#,
       #""deviceDataSourceLocality":"peer""#,
@@ -150,7 +150,7 @@ import Testing
     let row = DeviceRow(device: device, record: try #require(device.record))
     let text = DeviceDescription.text(row, nil)
     #expect(text.contains("\nNode           7/2\nOther sources  5 (offline: timed out)\n"), "\(text)")
-    let json = DeviceDescription.json(row, nil).text
+    let json = DeviceDescription.json(row, nil).description
     for part in [
       #""id":"9","nodeID":"7""#, #""source":"5","active":false,"connectivityState":"offline""#,
       #""source":"7/2","active":true,"connectivityState":"online""#,
@@ -186,7 +186,7 @@ import Testing
       let anchor = Anchor(log: 0xA, sequence: 7)
       return report.report(
         HomeSample(anchor: anchor, time: 1, change: change, device: device, origin: nil, update: 7)
-      ).json.text
+      ).json.description
     }
     let pressed = EventData(
       .init(1, 0x3B, 1), number: 3, priority: .info, timestamp: .epoch(1), payload: [0x15, 0x24, 0, 1, 0x18])
@@ -198,7 +198,7 @@ import Testing
     #expect(json(.attribute(7, .init(2, 6, 0), value: [0x09]), "5").contains(#""nodeID":"7""#))
     #expect(json(.attribute(5, .init(1, 6, 0), value: [0x08]), "5").contains(#""nodeID":"5""#))
     let other = try HomeRegistry(state).resolve("other").device
-    let read = AttributeValue(other, .init(1, 6, 0), [0x09], raw: false).json.text
+    let read = AttributeValue(other, .init(1, 6, 0), [0x09], raw: false).json.description
     // The printed path is accepted and resolves to the device.
     #expect(read.contains(#""nodeID":"7""#) && read.contains(#""path":"7/1/1/6/0""#), "\(read)")
     #expect(try HomeRegistry(state).paths("7/1/1/6/0").map(\.target.device.id) == ["7/1"])

@@ -67,9 +67,9 @@ import Testing
   @Test("suggests three names at most") func suggestions() {
     let error = HomeError(.notFound, "there is no “x”", candidates: ["a", "b", "c", "d"])
     #expect(Output.sentence(error) == "there is no “x”; did you mean “a”, “b” or “c”?")
-    #expect(Output.object(error).text.hasSuffix(#""candidates":["a","b","c"]}"#))
+    #expect(Output.object(error).description.hasSuffix(#""candidates":["a","b","c"]}"#))
     let ambiguous = HomeError(.ambiguousTarget, "“x” may be any", candidates: ["a", "b", "c", "d"])
-    #expect(Output.object(ambiguous).text.hasSuffix(#""candidates":["a","b","c","d"]}"#))
+    #expect(Output.object(ambiguous).description.hasSuffix(#""candidates":["a","b","c","d"]}"#))
   }
 
   @Test(

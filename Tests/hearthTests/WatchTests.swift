@@ -100,7 +100,7 @@ import Testing
       var report = ChangeFormatter(Self.state(), isPast: true)
       report.collectNames(from: collected)
       let line = report.report(Self.sample(.deviceMoved(id: "5", roomID: "gone")))
-      #expect(line.text?.hasSuffix("  " + words) == true && line.json.text.contains(json), "\(line)")
+      #expect(line.text?.hasSuffix("  " + words) == true && line.json.description.contains(json), "\(line)")
       let out = report.report(Self.sample(.deviceMoved(id: "5", roomID: nil)))
       #expect(out.text?.hasSuffix("  Lamp  moved out of its room") == true)
     }
@@ -111,20 +111,20 @@ import Testing
     _ = report.report(Self.sample(.structureAdded(Structure(id: "c", name: "Cabin")), device: nil))
     let line = report.report(Self.sample(.primaryStructureChosen(id: "c"), device: nil))
     #expect(line.text?.hasSuffix("structure Cabin  now primary") == true)
-    #expect(line.json.text.contains(#""change":"primaryStructureChosen","id":"c","name":"Cabin""#))
+    #expect(line.json.description.contains(#""change":"primaryStructureChosen","id":"c","name":"Cabin""#))
     var state = Self.state()
     for change: HomeChange in [
       .structureAdded(Structure(id: "c", name: "Cabin")), .primaryStructureChosen(id: "c"),
     ] { state.apply(change) }
     let stored = StoredHome(state: state, anchor: try #require(Anchor("ha-7")))
     #expect(
-      report.reset(stored, [], at: 1).json.text.contains(
+      report.reset(stored, [], at: 1).json.description.contains(
         #""structures":[{"id":"home","name":"Home","primary":false},{"id":"c","name":"Cabin","primary":true}]"#))
   }
 
   @Test func formatsObjects() {
     var report = ChangeFormatter(Self.state())
-    let json = report.report(Self.sample(.attribute(5, .init(1, 8, 0), value: [0x04, 203]))).json.text
+    let json = report.report(Self.sample(.attribute(5, .init(1, 8, 0), value: [0x04, 203]))).json.description
     for part in [
       #""type":"attribute","change":"attribute","id":"5","room":"Den","device":"Lamp""#, #""path":"5/1/8/0""#,
       #""value":203,"text":"80%""#, #""time":"1970-01-01T00:00:01.000Z","anchor":"ha-7""#,
@@ -204,7 +204,7 @@ import Testing
     let remote = try line(SourceStatus(SourceConnectivity(.online, .remote)))
     #expect(remote.text.hasSuffix("  ha-7  Den/Lamp  online (remote)"))
     #expect(
-      remote.json.text
+      remote.json.description
         == #"{"type":"connectivity","change":"connectivity","id":"5","room":"Den","device":"Lamp","nodeID":"5","connectivityState":"online","connectivityReason":null,"dataSourceLocality":"remote","source":"5","deviceConnectivityState":"online","deviceDataSourceLocality":"remote","time":"1970-01-01T00:00:01.000Z","anchor":"ha-7"}"#
     )
     let none = try line(SourceStatus(SourceConnectivity(.offline, .remote), reason: .hubUnreachable))
@@ -220,7 +220,7 @@ import Testing
     let line = try #require(ChangeFormatter(state).settled(device, at: 1_000_000, Anchor(log: 0xA, sequence: 7)))
     #expect(line.text.hasSuffix("  ha-7  Den/Lamp  settled: offline"))
     #expect(
-      line.json.text
+      line.json.description
         == #"{"type":"connectivity","change":"settledConnectivity","id":"5","room":"Den","device":"Lamp","nodeID":"5","settledConnectivityState":"offline","time":"1970-01-01T00:00:01.000Z","anchor":"ha-7"}"#
     )
   }
@@ -287,7 +287,7 @@ import Testing
         ID  TYPE       FILTER                                     EVERY  TARGET                LAST DELIVERY  FAILURES  STATE
         4   attribute  Den/Lamp, endpoint 2, onOff, levelControl  1 min  sh -c 'echo it'\\''s'  4 min ago      3         suspended: “sh” ended with 1
         """)
-    let json = report.json.text
+    let json = report.json.description
     #expect(json.contains(#""run":["sh","-c","echo it's"],"anchor":"ha-3""#))
     #expect(json.contains(#""everyMilliseconds":60000"#) && json.contains(#""suspended":true"#))
     // A filter with a removed device.
@@ -296,6 +296,6 @@ import Testing
       after: Anchor(log: 1, sequence: 1))
     let old = ObserverReport(observer, registry)
     #expect(ObserverReport.table([old], now: 0).contains(" Den/Lamp, 9 (removed) "))
-    #expect(old.json.text.contains(#"{"id":"9","name":null}"#))
+    #expect(old.json.description.contains(#"{"id":"9","name":null}"#))
   }
 }

@@ -66,9 +66,7 @@ extension HomeController {
   package func cloud(named name: String) async throws(HomeError) -> CloudConnection {
     if clouds.isEmpty { await readClouds() }
     guard let known = clouds.first(where: { HomeNames.same($0.key, name) }) else {
-      throw HomeError(
-        .notFound, "there is no cloud account “\(name)”",
-        candidates: NearestName.suggestions(for: name, in: clouds.keys.sorted()))
+      throw HomeError.unknown("there is no cloud account “\(name)”", name, in: clouds.keys.sorted())
     }
     return known.value
   }

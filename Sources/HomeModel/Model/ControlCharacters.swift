@@ -11,10 +11,7 @@ extension Unicode.Scalar {
   var isLineEnd: Bool { (0x0A...0x0D).contains(value) || [0x85, 0x2028, 0x2029].contains(value) }
 
   /// Its code: `U+001B`.
-  package var escaped: String {
-    let digits = String(value, radix: 16, uppercase: true)
-    return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-  }
+  package var escaped: String { "U+" + value.hexadecimal(4) }
 }
 
 extension String {

@@ -91,14 +91,9 @@ public struct DeviceIdentity: Hashable, Sendable, Codable {
   // MARK: Cloud identity
 
   /// "0xfff1"; empty if unknown.
-  public var matterOriginalVendorID: String { vendorID.map { Self.hexadecimal($0.rawValue) } ?? "" }
+  public var matterOriginalVendorID: String { vendorID.map { "\($0)".lowercased() } ?? "" }
   /// "0x8000"; empty if unknown.
-  public var matterOriginalProductID: String { productID.map { Self.hexadecimal($0) } ?? "" }
+  public var matterOriginalProductID: String { productID.map { "0x" + $0.hexadecimal(4).lowercased() } ?? "" }
   /// The unique id; empty if unknown.
   public var matterUniqueID: String { uniqueID ?? "" }
-
-  private static func hexadecimal(_ number: UInt16) -> String {
-    let digits = String(number, radix: 16)
-    return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
-  }
 }

@@ -6,6 +6,6 @@ package enum Identifiers {
   /// - Parameter random: the source of the machine, so that a simulation has the same ids in each run.
   package static func new(_ random: any RandomSource = SystemRandomSource()) -> String {
     var random = random
-    return hexadecimal(random.bytes(8))
+    return random.bytes(8).hexadecimal
   }
 }

@@ -94,9 +94,7 @@ extension HomeState {
   /// - Throws: ``HomeError`` `notFound` with similar names.
   package func knownStructure(_ name: String) throws(HomeError) -> Structure {
     if let structure = structures.first(where: { HomeNames.same($0.name, name) }) { return structure }
-    throw HomeError(
-      .notFound, "there is no home “\(name)”",
-      candidates: NearestName.suggestions(for: name, in: structures.map(\.name)))
+    throw HomeError.unknown("there is no home “\(name)”", name, in: structures.map(\.name))
   }
 
   // MARK: Rooms
@@ -144,8 +142,7 @@ extension HomeState {
   /// - Throws: ``HomeError`` `notFound` with similar names, `ambiguousTarget` with all matches.
   package func knownRoom(_ name: String) throws(HomeError) -> Room {
     if let room = try room(called: name) { return room }
-    throw HomeError(
-      .notFound, "there is no room “\(name)”", candidates: NearestName.suggestions(for: name, in: rooms.map(\.name)))
+    throw HomeError.unknown("there is no room “\(name)”", name, in: rooms.map(\.name))
   }
 
   /// Returns the changes that add a room, and the room.

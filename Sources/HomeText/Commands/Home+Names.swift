@@ -17,12 +17,8 @@ extension Home {
     }
     var results: [(device: DeviceRecord, result: Result<Removal, HomeError>)] = []
     for device in devices {
-      do throws(HomeError) {
-        let removed = try await remove(device, force: force)
-        results.append((removed.device, .success(removed.removal)))
-      } catch {
-        results.append((device, .failure(error)))
-      }
+      let result = await Result { () async throws(HomeError) in try await remove(device, force: force) }
+      results.append(((try? result.get())?.device ?? device, result.map { $0.removal }))
     }
     return results
   }
@@ -31,7 +27,7 @@ extension Home {
   /// - Throws: `notFound`; `ambiguousTarget` if several groups have the name.
   package func group(_ text: String) async throws(HomeError) -> GroupRecord {
     let groups = try await groups
-    if let number = HomeRegistry.number(text), let found = groups.first(where: { $0.id.rawValue == number }) {
+    if let number = UInt32(numeral: text), let found = groups.first(where: { $0.id.rawValue == number }) {
       return found
     }
     let named = groups.filter { $0.name.lowercased() == text.lowercased() }

@@ -126,8 +126,6 @@ extension Home {
     guard found.isEmpty else { return found }
     let names = unique(all.map { $0.name.isEmpty ? "\($0.number)" : $0.name })
     let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
-    throw HomeError(
-      .notFound, "no scene “\(text)”; \(known)", device: target.device.name,
-      candidates: NearestName.suggestions(for: text, in: names))
+    throw HomeError.unknown("no scene “\(text)”; \(known)", text, in: names, device: target.device.name)
   }
 }

@@ -42,7 +42,7 @@ public enum LightColor: Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .kelvin(let kelvin): "\(kelvin)K"
-    case .rgb(let red, let green, let blue): "#" + HomeModel.hexadecimal([red, green, blue]).lowercased()
+    case .rgb(let red, let green, let blue): "#" + [red, green, blue].hexadecimal.lowercased()
     }
   }
 }

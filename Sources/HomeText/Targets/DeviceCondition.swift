@@ -93,9 +93,9 @@ package struct DeviceCondition: Sendable {
     }
     if found.count == 1, let only = found.first { return only }
     if found.isEmpty {
-      throw HomeError(
-        .notFound, "no attribute “\(name)”", device: target.device.name,
-        candidates: NearestName.suggestions(for: name, in: names + ["connectivity", "settledConnectivity", "locality"]))
+      throw HomeError.unknown(
+        "no attribute “\(name)”", name, in: names + ["connectivity", "settledConnectivity", "locality"],
+        device: target.device.name)
     }
     throw HomeError(
       .ambiguousTarget, "“\(name)” matches \(found.count) attributes; name one of them",

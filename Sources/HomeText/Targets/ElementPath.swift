@@ -94,7 +94,7 @@ extension HomeRegistry {
   ) throws(HomeError) -> [ElementPath] {
     var endpointID: EndpointID?
     if let endpoint, endpoint != "*" {
-      guard let number = Self.number(endpoint).flatMap({ UInt16(exactly: $0) }) else {
+      guard let number = UInt16(numeral: endpoint) else {
         throw HomeError(.badArguments, "“\(endpoint)” is not an endpoint; expected a number from 0 to 65535, or *")
       }
       endpointID = EndpointID(number)
@@ -135,16 +135,16 @@ extension HomeRegistry {
   package static func cluster(_ text: String) throws(HomeError) -> ClusterID? {
     if text == "*" { return nil }
     if let cluster = ClusterCatalogue.cluster(named: text) { return cluster.id }
-    if let number = number(text) { return ClusterID(number) }
-    throw HomeError(
-      .notFound, "unknown cluster “\(text)”",
-      candidates: NearestName.suggestions(for: text, in: ClusterCatalogue.all.map { camelCase($0.name) }))
+    if let number = UInt32(numeral: text) { return ClusterID(number) }
+    throw HomeError.unknown("unknown cluster “\(text)”", text, in: ClusterCatalogue.all.map { camelCase($0.name) })
   }
 
-  private static func element(_ text: String, of cluster: ClusterID?, _ kind: ElementKind) throws(HomeError) -> UInt32?
-  {
+  /// Parses the name or number of an attribute or a command; nil for `*`.
+  package static func element(
+    _ text: String, of cluster: ClusterID?, _ kind: ElementKind
+  ) throws(HomeError) -> UInt32? {
     if text == "*" { return nil }
-    if let number = number(text) { return number }
+    if let number = UInt32(numeral: text) { return number }
     let global = OnOff.globalAttributes.first { NormalizedName($0.name) == NormalizedName(text) }?.id
     guard let cluster else {
       if kind == .attribute, let global { return global.rawValue }
@@ -166,10 +166,6 @@ extension HomeRegistry {
     throw HomeError(
       .notFound, "\(declared.name) has no \(kind.rawValue) “\(text)”",
       candidates: NearestName.suggestions(for: text, in: names).map { camelCase($0) })
-  }
-
-  package static func number(_ text: String) -> UInt32? {
-    text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
   }
 }
 

@@ -28,9 +28,8 @@ extension HomeRegistry {
     }
     if let device = try one(matches, text) { return Target(device) }
     guard !devices.isEmpty else { throw Self.noDevices }
-    throw HomeError(
-      .notFound, "there is no device “\(text)”",
-      candidates: NearestName.suggestions(for: text, in: unique(devices.map(\.name) + devices.map(\.fullName))))
+    throw HomeError.unknown(
+      "there is no device “\(text)”", text, in: unique(devices.map(\.name) + devices.map(\.fullName)))
   }
 
   static let noDevices = HomeError(.notFound, "no devices yet; pair one with `hearth pair CODE`")
@@ -41,9 +40,7 @@ extension HomeRegistry {
     // A device keeps its id when its sources change, so the id may also be that of a source of another device.
     let named = devices.first { $0.id == text && ($0.isBridged || $0.id.contains("/") || SourceID(text) == nil) }
     let bySource = SourceID(text).flatMap { $0.isBridged || named != nil ? device($0) : nil }
-    let number =
-      text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
-    let byNode = named == nil ? number.flatMap { device(NodeID($0)) } : nil
+    let byNode = named == nil ? UInt64(numeral: text).flatMap { device(NodeID($0)) } : nil
     let byName = devices.filter { HomeNames.same($0.fullName, text) || HomeNames.same($0.name, text) }
     return try one(unique([named, bySource, byNode].compactMap(\.self) + byName, by: \.id), text)
   }

@@ -77,9 +77,7 @@ extension HomeRegistry {
     if text.hasSuffix("/*") {
       let name = String(text.dropLast(2))
       if let room = try room(name) { return try select(room) }
-      throw HomeError(
-        .notFound, "there is no room “\(name)”",
-        candidates: NearestName.suggestions(for: name, in: rooms.map(\.name)))
+      throw HomeError.unknown("there is no room “\(name)”", name, in: rooms.map(\.name))
     }
     let device = try exact(text)
     if let room = try room(text) {

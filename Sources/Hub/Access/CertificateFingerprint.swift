@@ -13,15 +13,15 @@ public struct CertificateFingerprint: Hashable, Sendable, CustomStringConvertibl
   /// - Throws: `HomeError` `badArguments`.
   public init(_ text: String) throws(HomeError) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    let digits = parts.joined()
-    let values = digits.compactMap(\.hexDigitValue)
-    guard parts.count == 1 || parts.allSatisfy({ $0.count == 2 }), values.count == 64, digits.utf8.count == 64 else {
+    guard parts.count == 1 || parts.allSatisfy({ $0.count == 2 }),
+      let bytes = [UInt8](hexadecimalDigits: parts.joined()), bytes.count == 32
+    else {
       throw HomeError(
         .badArguments, "“\(text)” is not a fingerprint; expected the SHA-256 of a certificate, 64 hexadecimal digits")
     }
-    bytes = stride(from: 0, to: 64, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+    self.bytes = bytes
   }
 
   /// 64 hexadecimal digits.
-  public var description: String { hexadecimal(bytes) }
+  public var description: String { bytes.hexadecimal }
 }

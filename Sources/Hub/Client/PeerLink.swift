@@ -122,9 +122,9 @@ actor PeerLink: RouteLink {
     _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
   ) async -> Result<HomeReply, HomeError> {
     guard let controller else { return .failure(HomeError(.unreachable, "the home is not open")) }
-    do throws(HomeError) {
-      return .success(try await controller.perform(request, origin: origin, progress: progress))
-    } catch { return .failure(error) }
+    return await Result { () async throws(HomeError) in
+      try await controller.perform(request, origin: origin, progress: progress)
+    }
   }
 }
 

@@ -126,10 +126,7 @@ extension HubServer {
 
   private static func object(_ service: MatterService) -> JSONValue {
     var instance = ""
-    if case .commissionable(let number) = service.kind {
-      let digits = String(number, radix: 16, uppercase: true)
-      instance = String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    if case .commissionable(let number) = service.kind { instance = number.hexadecimal(16) }
     return .present([
       "instance_name": .string(instance), "host_name": .string(String(service.hostName.prefix { $0 != "." })),
       "port": .int(service.port), "long_discriminator": .int(service.discriminator ?? 0),

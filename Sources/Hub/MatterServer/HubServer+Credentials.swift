@@ -68,7 +68,7 @@ extension HubServer {
       let dataset = settings.thread[id].flatMap { ThreadDataset(hexadecimal: $0) }
       return .present([
         "id": .string(id), "networkName": dataset?.networkName.map { .string($0) },
-        "extPanId": dataset?.extendedPANID.map { .string(hexadecimal($0)) },
+        "extPanId": dataset?.extendedPANID.map { .string($0.hexadecimal) },
       ])
     }
     return ["wifi": .array(wifi), "thread": .array(thread)]

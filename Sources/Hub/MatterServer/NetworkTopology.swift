@@ -129,13 +129,8 @@ enum Strength: String {
 }
 
 enum Hexadecimal {
-  static func digits(_ value: some FixedWidthInteger, _ count: Int) -> String {
-    let text = String(value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: max(0, count - text.count)) + text
-  }
-
   /// The octets of a base64 text.
   static func octets(_ value: JSONValue?) -> [String]? {
-    (value?.text).flatMap { Base64.decode($0) }?.map { digits($0, 2) }
+    (value?.text).flatMap { Base64.decode($0) }?.map { $0.hexadecimal(2) }
   }
 }

@@ -1,3 +1,5 @@
+internal import MatterModel
+
 /// The names in a Thread operational dataset, which is a list of types, lengths and values. Thread 1.3 § 8.10.
 struct ThreadDataset {
   private(set) var networkName: String?
@@ -5,9 +7,7 @@ struct ThreadDataset {
 
   /// - Returns: nil for text that is not a dataset.
   init?(hexadecimal text: String) {
-    let digits = text.compactMap(\.hexDigitValue)
-    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
-    var rest = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }[...]
+    guard var rest = [UInt8](hexadecimalDigits: text)?[...] else { return nil }
     while let type = rest.popFirst() {
       guard let length = rest.popFirst(), length <= rest.count else { return nil }
       let value = rest.prefix(Int(length))

@@ -56,8 +56,8 @@ struct ThreadMesh {
     let name = node[ThreadNetworkDiagnostics.networkName]?.text
     let members: JSONValue = .present([
       "role": role.flatMap { Self.roles[$0] }.map { .string($0) },
-      "ext_address": address.map { .string(Hexadecimal.digits($0, 16)) }, "rloc16": rloc.map { .int($0) },
-      "ext_pan_id": network.map { .string(Hexadecimal.digits($0, 16)) },
+      "ext_address": address.map { .string($0.hexadecimal(16)) }, "rloc16": rloc.map { .int($0) },
+      "ext_pan_id": network.map { .string($0.hexadecimal(16)) },
       "network_name": name.flatMap { $0.isEmpty ? nil : .string($0) },
     ])
     return members.members ?? []
@@ -150,8 +150,8 @@ struct ThreadMesh {
     let nodes = others.sorted { $0.key < $1.key }.filter { linked.contains(id(other: $0.key)) }.map { address, other in
       JSONValue.present([
         "id": .string(id(other: address)), "kind": "thread_unknown", "network_type": "thread",
-        "role": other.isRouter ? "router" : nil, "ext_address": .string(Hexadecimal.digits(address, 16)),
-        "ext_pan_id": other.network.map { .string(Hexadecimal.digits($0, 16)) },
+        "role": other.isRouter ? "router" : nil, "ext_address": .string(address.hexadecimal(16)),
+        "ext_pan_id": other.network.map { .string($0.hexadecimal(16)) },
       ])
     }
     return (nodes, connections)
@@ -164,7 +164,7 @@ struct ThreadMesh {
     return shortAddresses[ShortAddress(network: network, rloc: rloc)]
   }
 
-  private static func id(other address: UInt64) -> String { "unknown_" + Hexadecimal.digits(address, 16) }
+  private static func id(other address: UInt64) -> String { "unknown_" + address.hexadecimal(16) }
 
   /// The mean LQI of both directions, or that of the known one.
   private static func lqi(ofRoute route: JSONValue) -> UInt8 {

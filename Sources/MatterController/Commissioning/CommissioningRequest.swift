@@ -25,12 +25,7 @@ public struct CommissioningRequest: Sendable, Codable {
 
     public init(vendorID: VendorID, productID: UInt16) { (self.vendorID, self.productID) = (vendorID, productID) }
 
-    public var description: String { "vendor \(Self.hex(vendorID.rawValue)), product \(Self.hex(productID))" }
-
-    private static func hex(_ number: UInt16) -> String {
-      let digits = String(number, radix: 16, uppercase: true)
-      return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
-    }
+    public var description: String { "vendor \(vendorID), product 0x\(productID.hexadecimal(4))" }
   }
 
   /// Treatment of a device that fails attestation or is not the product in the setup code.

@@ -34,10 +34,7 @@ public struct PeerRecord: Hashable, Sendable {
   /// Prefix of the store keys of all session resumption records.
   public static let resumptionPrefix = "resumption/"
 
-  static func digits(_ nodeID: NodeID) -> String {
-    let digits = String(nodeID.rawValue, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
+  static func digits(_ nodeID: NodeID) -> String { nodeID.rawValue.hexadecimal(16).lowercased() }
 
   var tlv: [UInt8] {
     var writer = TLVWriter()

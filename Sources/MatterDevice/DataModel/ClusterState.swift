@@ -1,3 +1,4 @@
+internal import MatterClusters
 internal import MatterModel
 
 /// The state of one cluster on one endpoint.
@@ -53,17 +54,7 @@ struct ClusterState: Sendable {
 
 /// The global attributes, whose declarations are the same for all clusters. Matter Core § 7.13.
 enum GlobalAttributes {
-  private enum Declared: Cluster {
-    static let id: ClusterID = 0, revision: UInt16 = 0, name = ""
-    static let elements: [any ClusterElement] = [
-      Attribute<Self, [CommandID]>(GlobalAttribute.generatedCommandList, "GeneratedCommandList", quality: .fixed),
-      Attribute<Self, [CommandID]>(GlobalAttribute.acceptedCommandList, "AcceptedCommandList", quality: .fixed),
-      Attribute<Self, [AttributeID]>(GlobalAttribute.attributeList, "AttributeList", quality: .fixed),
-      Attribute<Self, UInt32>(GlobalAttribute.featureMap, "FeatureMap", quality: .fixed),
-      Attribute<Self, UInt16>(GlobalAttribute.clusterRevision, "ClusterRevision", quality: .fixed),
-    ]
-  }
-  static let info = Dictionary(uniqueKeysWithValues: Declared.attributes.map { ($0.id, $0) })
+  static let info = Dictionary(uniqueKeysWithValues: Descriptor.globalAttributes.map { ($0.id, $0) })
   /// Sorted.
   static let ids = info.keys.sorted()
 

@@ -172,16 +172,11 @@ extension ElementID {
     let (kind, number) =
       switch self {
       case .feature(let bit): ("feature", "bit \(bit)")
-      case .attribute(let id): ("attribute", Self.hexadecimal(id.rawValue, digits: 4))
-      case .command(let id): ("command", Self.hexadecimal(id.rawValue, digits: 2))
-      case .response(let id): ("response command", Self.hexadecimal(id.rawValue, digits: 2))
-      case .event(let id): ("event", Self.hexadecimal(id.rawValue, digits: 2))
+      case .attribute(let id): ("attribute", "0x" + id.rawValue.hexadecimal(4))
+      case .command(let id): ("command", "0x" + id.rawValue.hexadecimal(2))
+      case .response(let id): ("response command", "0x" + id.rawValue.hexadecimal(2))
+      case .event(let id): ("event", "0x" + id.rawValue.hexadecimal(2))
       }
     return name.map { "\(kind) \($0) (\(number))" } ?? "\(kind) \(number)"
-  }
-
-  private static func hexadecimal(_ number: UInt32, digits: Int) -> String {
-    let text = String(number, radix: 16, uppercase: true)
-    return "0x" + String(repeating: "0", count: max(0, digits - text.count)) + text
   }
 }

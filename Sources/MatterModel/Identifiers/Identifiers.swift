@@ -24,11 +24,7 @@ extension Identifier {
     self.init(rawValue: number)
   }
   /// `0x` and uppercase digits for the full width of the type.
-  public var description: String {
-    let digits = String(rawValue, radix: 16, uppercase: true)
-    let width = Swift.max(RawValue.bitWidth / 8 * 2, 2)
-    return "0x" + String(repeating: "0", count: Swift.max(0, (width > 8 ? 16 : width) - digits.count)) + digits
-  }
+  public var description: String { "0x" + rawValue.hexadecimal(RawValue.bitWidth / 4) }
 }
 
 private struct IdentifierKey: CodingKey {
@@ -51,6 +47,11 @@ public struct EndpointID: Identifier {
 public struct ClusterID: Identifier {
   public var rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
+  /// Whether this is the id of a standard or manufacturer-specific cluster. Matter Core § 7.10.
+  package var isValid: Bool {
+    let (vendor, number) = (rawValue >> 16, rawValue & 0xFFFF)
+    return vendor == 0 ? number <= 0x7FFF : vendor <= 0xFFF4 && 0xFC00...0xFFFE ~= number
+  }
 }
 
 /// An attribute of a cluster; manufacturer-specific ids have the vendor id in the upper half. Matter Core § 7.19.2.

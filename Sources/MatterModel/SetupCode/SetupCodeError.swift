@@ -64,16 +64,11 @@ extension SetupCodeError: CustomStringConvertible {
       "a QR code requires the full discriminator (0 to 4095); a manual code has only its upper 4 bits"
     case .missingDiscovery: "a QR code requires the discovery capabilities; a manual code has none"
     case .unknownDiscovery(let bits): "the discovery capabilities have unknown bits (\(bits)), expected 0 to 31"
-    case .invalidVendor(let vendor): "found vendor \(hexadecimal(vendor)), expected 0 to 0xFFF4"
+    case .invalidVendor(let vendor): "found vendor \(VendorID(vendor)), expected 0 to 0xFFF4"
     case .missingProduct(let vendor):
-      "vendor \(hexadecimal(vendor)) requires a product id; found 0, expected 1 to 0xFFFF"
+      "vendor \(VendorID(vendor)) requires a product id; found 0, expected 1 to 0xFFFF"
     case .severalCodes(let count): "the setup code is for \(count) devices, expected one"
     }
-  }
-
-  private func hexadecimal(_ value: UInt16) -> String {
-    let digits = String(value, radix: 16, uppercase: true)
-    return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
   }
 }
 

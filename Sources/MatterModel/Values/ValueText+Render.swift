@@ -8,7 +8,7 @@ extension Schema {
   /// Returns a value as text, with the caller's texts for integers that are members of structures.
   /// - Parameter member: returns the text of a member by its name in camel case; nil for the number itself.
   package func text(of tlv: [UInt8], member: (String, Int64) -> String?) -> String {
-    guard let element = try? TLVElement(decoding: tlv) else { return "(not TLV: \(Self.hex(tlv)))" }
+    guard let element = try? TLVElement(decoding: tlv) else { return "(not TLV: \(tlv.hexadecimal.lowercased()))" }
     return text(of: element.value, member)
   }
 
@@ -51,8 +51,8 @@ extension Schema {
       rest &= ~field.mask
     }
     // A single number is the value on the wire.
-    if isInverted, parts.isEmpty { return "0x" + String(bits, radix: 16, uppercase: true) }
-    if rest != 0 || parts.isEmpty { parts.append(rest == 0 ? "0" : "0x" + String(rest, radix: 16, uppercase: true)) }
+    if isInverted, parts.isEmpty { return "0x" + bits.hexadecimal() }
+    if rest != 0 || parts.isEmpty { parts.append(rest == 0 ? "0" : "0x" + rest.hexadecimal()) }
     return parts.joined(separator: " | ")
   }
 
@@ -64,7 +64,7 @@ extension Schema {
     case .float(let number): "\(number)"
     case .double(let number): "\(number)"
     case .string(let text): quoted(text)
-    case .octets(let octets): octets.isEmpty ? "\"\"" : hex(octets)
+    case .octets(let octets): octets.isEmpty ? "\"\"" : octets.hexadecimal.lowercased()
     case .null: "null"
     case .array(let entries): "[" + entries.map { genericText(of: $0.value) }.joined(separator: ", ") + "]"
     case .structure(let fields), .list(let fields):
@@ -100,7 +100,7 @@ extension Schema {
     case .float(let number): number.isFinite ? "\(number)" : "null"
     case .double(let number): number.isFinite ? "\(number)" : "null"
     case .string(let text): quoted(text)
-    case .octets(let octets): "\"\(hex(octets))\""
+    case .octets(let octets): "\"\(octets.hexadecimal.lowercased())\""
     case .null: "null"
     case .array(let entries): "[" + entries.map { genericJSON(of: $0.value) }.joined(separator: ",") + "]"
     case .structure(let fields), .list(let fields):
@@ -132,10 +132,6 @@ extension Schema {
     }
   }
 
-  static func hex(_ octets: [UInt8]) -> String {
-    octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
-
   /// Returns a JSON string with quotes.
   static func quoted(_ text: String) -> String {
     var result = "\""
@@ -147,8 +143,7 @@ extension Schema {
       case "\r": result += "\\r"
       case "\t": result += "\\t"
       case "\u{0}"..."\u{1F}", "\u{7F}":
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        result += "\\u" + scalar.value.hexadecimal(4).lowercased()
       default: result.unicodeScalars.append(scalar)
       }
     }

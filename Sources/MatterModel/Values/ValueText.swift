@@ -80,8 +80,7 @@ extension Schema {
 
   private static func magnitude(_ digits: some StringProtocol) -> UInt64? {
     guard let first = digits.first, first != "+", first != "-" else { return nil }
-    let isHexadecimal = digits.hasPrefix("0x") || digits.hasPrefix("0X")
-    return isHexadecimal ? UInt64(digits.dropFirst(2), radix: 16) : UInt64(digits)
+    return UInt64(numeral: digits)
   }
 
   /// Whether a text has the form of a number, which may be out of range.
@@ -124,15 +123,10 @@ extension Schema {
     switch syntax {
     case .word(let text), .quoted(let text):
       let bare = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : text[...]
-      var digits: [UInt8] = []
-      for character in bare where !character.isWhitespace && character != ":" {
-        guard let digit = character.hexDigitValue else { throw .mismatch(found: text, expected: expected) }
-        digits.append(UInt8(digit))
-      }
-      guard digits.count.isMultiple(of: 2) else {
-        throw .mismatch(found: text, expected: expected + " (the number of digits is odd)")
-      }
-      return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+      let digits = bare.filter { !$0.isWhitespace && $0 != ":" }
+      if let octets = [UInt8](hexadecimalDigits: digits) { return octets }
+      let isOdd = digits.allSatisfy(\.isHexDigit) && !digits.count.isMultiple(of: 2)
+      throw .mismatch(found: text, expected: expected + (isOdd ? " (the number of digits is odd)" : ""))
     default: throw .mismatch(found: syntax.errorText, expected: expected)
     }
   }

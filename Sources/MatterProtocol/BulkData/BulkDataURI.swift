@@ -23,8 +23,5 @@ public struct BulkDataURI: Hashable, Sendable, CustomStringConvertible {
 
   private static let scheme = "bdx://"
 
-  public var description: String {
-    let digits = String(node.rawValue, radix: 16, uppercase: true)
-    return Self.scheme + String(repeating: "0", count: 16 - digits.count) + digits + "/" + file
-  }
+  public var description: String { Self.scheme + node.rawValue.hexadecimal(16) + "/" + file }
 }

@@ -1,3 +1,5 @@
+internal import MatterModel
+
 /// A DNS-SD search for Matter services. Matter Core § 4.3.
 public enum DiscoveryQuery: Hashable, Sendable, Codable {
   /// A filter for commissionable nodes. § 4.3.1.
@@ -47,7 +49,7 @@ public enum DiscoveryQuery: Hashable, Sendable, Codable {
       return .instance(.operational(compressedFabricID: fabric, nodeID: node))
     case .operational(let fabric?, nil):
       return .pointers(
-        MatterServiceNames.subtype("_I" + MatterService.hexadecimal(fabric), of: MatterServiceNames.operational))
+        MatterServiceNames.subtype("_I" + fabric.hexadecimal(16), of: MatterServiceNames.operational))
     case .operational(nil, _): return .pointers(MatterServiceNames.operational)
     case .commissioner: return .pointers(MatterServiceNames.commissioner)
     }

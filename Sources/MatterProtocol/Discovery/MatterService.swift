@@ -1,4 +1,5 @@
 public import MatterCrypto
+internal import MatterModel
 
 /// A DNS-SD service of a Matter node: what a device publishes and a controller finds. Matter Core § 4.3.
 public struct MatterService: Hashable, Sendable, Codable {
@@ -46,7 +47,7 @@ public struct MatterService: Hashable, Sendable, Codable {
 
   /// Returns the host name for a link-layer address, given by the low 48 bits. § 4.3.1.
   package static func hostName(macAddress: UInt64) -> String {
-    String(hexadecimal(macAddress).suffix(12)) + ".local"
+    String(macAddress.hexadecimal(12).suffix(12)) + ".local"
   }
 
   /// Returns a random host name in the form of a locally administered address, for use after a conflict of host names.
@@ -54,11 +55,6 @@ public struct MatterService: Hashable, Sendable, Codable {
   public static func hostName(drawnFrom random: inout some RandomSource) -> String {
     let bits: UInt64 = random.next()
     return hostName(macAddress: 0x0200_0000_0000 | bits & 0xFF_FFFF_FFFF)
-  }
-
-  static func hexadecimal(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }
 

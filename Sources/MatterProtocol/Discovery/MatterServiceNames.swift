@@ -1,3 +1,5 @@
+internal import MatterModel
+
 /// The DNS-SD names of Matter services. Matter Core § 4.3.
 package enum MatterServiceNames {
   /// Commissioned nodes. § 4.3.2. The name contains `_tcp` for UDP and TCP alike.
@@ -30,9 +32,9 @@ extension MatterService.Kind {
   public var instanceName: DNSName {
     switch self {
     case .operational(let fabric, let node):
-      DNSName(MatterService.hexadecimal(fabric) + "-" + MatterService.hexadecimal(node), typeName)
+      DNSName(fabric.hexadecimal(16) + "-" + node.hexadecimal(16), typeName)
     case .commissionable(let instance), .commissioner(let instance):
-      DNSName(MatterService.hexadecimal(instance), typeName)
+      DNSName(instance.hexadecimal(16), typeName)
     }
   }
 
@@ -69,7 +71,7 @@ extension MatterService {
     var labels: [String] = []
     switch kind {
     case .operational(let fabric, _):
-      labels.append("_I" + Self.hexadecimal(fabric))
+      labels.append("_I" + fabric.hexadecimal(16))
     case .commissionable, .commissioner:
       if case .commissionable = kind, let discriminator {
         labels += ["_S\(discriminator >> 8)", "_L\(discriminator)"]

@@ -23,6 +23,24 @@ public enum SocketPath {
   /// - Returns: a descriptor that the caller owns; the caller also removes the file.
   /// - Throws: ``NetworkError`` if the directory doesn't exist, the socket's name is too long, or the path exists.
   public static func listen(at path: String, mode: UInt32) throws(NetworkError) -> CInt {
+    try open(path, to: "bind to") { descriptor, address, length, short in
+      bind(descriptor, address, length) == 0 && chmod(short, mode) == 0 && Glibc.listen(descriptor, backlog) == 0
+    }
+  }
+
+  /// Connects to the Unix socket at the path.
+  /// - Returns: a descriptor that the caller owns.
+  /// - Throws: ``NetworkError`` if the directory doesn't exist, the socket's name is too long, or no process listens.
+  public static func connect(to path: String) throws(NetworkError) -> CInt {
+    try open(path, to: "connect to") { descriptor, address, length, _ in
+      Glibc.connect(descriptor, address, length) == 0
+    }
+  }
+
+  /// Opens a socket for an operation, which gets the address of the socket and its short path.
+  private static func open(
+    _ path: String, to operation: String, _ body: (CInt, UnsafePointer<sockaddr>, socklen_t, String) -> Bool
+  ) throws(NetworkError) -> CInt {
     guard let directory = Directory(of: path) else { throw .system(operation: path, code: errno) }
     defer { directory.close() }
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -30,13 +48,13 @@ public enum SocketPath {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: directory.short.utf8.prefix($0.count - 1)) }
-    let isBound = withUnsafePointer(to: &address) {
+    let isDone = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+        body(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size), directory.short)
       }
     }
-    guard isBound, chmod(directory.short, mode) == 0, Glibc.listen(descriptor, backlog) == 0 else {
-      let failure = NetworkError.system(operation: "bind to \(path)", code: errno)
+    guard isDone else {
+      let failure = NetworkError.system(operation: "\(operation) \(path)", code: errno)
       _ = Glibc.close(descriptor)
       throw failure
     }

@@ -1,6 +1,6 @@
 internal import Glibc
-internal import MatterProtocol
-internal import NIOCore
+package import MatterProtocol
+package import NIOCore
 
 // Conversions between Matter's, the system's and NIO's addresses.
 
@@ -47,7 +47,7 @@ extension MatterProtocol.SocketAddress {
     }
   }
 
-  init?(_ address: NIOCore.SocketAddress) {
+  package init?(_ address: NIOCore.SocketAddress) {
     switch address {
     case .v4(let address): self.init(address.address)
     case .v6(let address): self.init(address.address)

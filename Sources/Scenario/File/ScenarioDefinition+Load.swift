@@ -21,11 +21,9 @@ extension ScenarioDefinition {
     guard case .mapping(let mapping) = node, let (key, value) = mapping.first, mapping.count == 1,
       let name = key.scalar?.string, let numbers = Self.numbers(value.scalar?.string ?? "")
     else {
-      throw DefinitionError(problems: [
-        DefinitionProblem(
-          at: document.mark(of: node), found: node.summary,
-          expected: "at most \(mostNumbers) numbers such as {n: 1..40} or {n: \"1..5, 9\"}")
-      ])
+      throw DefinitionError(
+        at: document.mark(of: node), found: node.summary,
+        expected: "at most \(mostNumbers) numbers such as {n: 1..40} or {n: \"1..5, 9\"}")
     }
     var size = 0
     return try numbers.map { number in
@@ -36,11 +34,9 @@ extension ScenarioDefinition {
       variant.variant = number
       size += variant.steps.count + variant.home.devices.reduce(0) { $0 + 1 + $1.bridged.count }
       guard size <= variantLimit else {
-        throw DefinitionError(problems: [
-          DefinitionProblem(
-            at: document.mark(of: node), found: "\(numbers.count) variants of a long scenario",
-            expected: "at most \(variantLimit) devices and steps in all variants")
-        ])
+        throw DefinitionError(
+          at: document.mark(of: node), found: "\(numbers.count) variants of a long scenario",
+          expected: "at most \(variantLimit) devices and steps in all variants")
       }
       return variant
     }
@@ -80,9 +76,7 @@ extension ScenarioDefinition {
     var reader = ScenarioReader(file)
     let start = reader.document.mark(line: 1, column: 1)
     guard let root = try reader.document.root(), !root.isNull else {
-      throw DefinitionError(problems: [
-        DefinitionProblem(at: start, found: "an empty file", expected: "“steps:” and a list of steps")
-      ])
+      throw DefinitionError(at: start, found: "an empty file", expected: "“steps:” and a list of steps")
     }
     guard let fields = reader.fields(of: root, known: ScenarioReader.keys, what: "a scenario") else {
       throw DefinitionError(problems: reader.problems)
@@ -98,19 +92,15 @@ extension ScenarioDefinition {
     }
     if let node = fields["home"] {
       guard let name = node.scalar?.string, !node.isNull, !name.isEmpty else {
-        throw DefinitionError(problems: [
-          DefinitionProblem(
-            at: reader.document.mark(of: node), found: node.summary,
-            expected: "a definition file, by its path from here")
-        ])
+        throw DefinitionError(
+          at: reader.document.mark(of: node), found: node.summary,
+          expected: "a definition file, by its path from here")
       }
       let other: SourceFile
       do { other = try open(name) } catch let error as DefinitionError { throw error } catch {
-        throw DefinitionError(problems: [
-          DefinitionProblem(
-            at: reader.document.mark(of: node), found: "“\(name)”, which can't be read (\(error.localizedDescription))",
-            expected: "a definition file, by its path from here")
-        ])
+        throw DefinitionError(
+          at: reader.document.mark(of: node), found: "“\(name)”, which can't be read (\(error.localizedDescription))",
+          expected: "a definition file, by its path from here")
       }
       files.append(other)
       home = try HomeDefinition.load(simulating: [(other.name, other.text)]) { data, _ in

@@ -148,14 +148,7 @@ extension ScenarioReader {
     return true
   }
 
-  mutating func one(of all: [String], _ node: Node) -> String? {
-    guard let text = scalar(node) else { return nil }
-    if let found = all.first(where: { $0.lowercased() == text.lowercased() }) { return found }
-    report(
-      at: document.mark(of: node), found: "“\(text)”", expected: all.joined(separator: ", "),
-      suggestions: NearestName.suggestions(for: text, in: all))
-    return nil
-  }
+  mutating func one(of all: [String], _ node: Node) -> String? { choice(node, all.map { ($0, $0) }) }
 
   private mutating func comparison(_ node: Node) -> Claim.Comparison? {
     guard let text = scalar(node) else { return nil }

@@ -7,7 +7,7 @@ internal import VirtualDevices
 internal import Yams
 
 /// Parses a scenario file, collecting all problems instead of stopping at the first.
-struct ScenarioReader {
+struct ScenarioReader: DocumentReader {
   static let keys = [
     "scenario", "home", "rooms", "clusters", "devices", "paired", "limit", "defect", "mutant", "vary", "always",
     "never", "steps",
@@ -33,10 +33,7 @@ struct ScenarioReader {
     if let node = fields["limit"] { scenario.limit = duration(node) ?? scenario.limit }
     // “mutant” is the older name of the key.
     if let node = fields["defect"] ?? fields["mutant"] {
-      scenario.defect = SeededDefect.allCases.first { $0.rawValue == node.scalar?.string }
-      if scenario.defect == nil {
-        report(node, expected: SeededDefect.allCases.map(\.rawValue).joined(separator: ", "))
-      }
+      scenario.defect = one(of: SeededDefect.self, node)
     }
     if let node = fields["always"] { scenario.always = claims(listed: node) }
     if let node = fields["never"] { scenario.never = claims(listed: node) }
@@ -76,11 +73,8 @@ struct ScenarioReader {
 
   /// Returns one step per device of an entry of the file.
   private mutating func steps(_ node: Node) -> [ScenarioStep] {
-    guard
-      let fields = fields(of: node, known: ["at", "after", "within", "times", "every"] + Self.actions, what: "a step")
-    else {
-      return []
-    }
+    let known = Self.actions + ["at", "after", "within", "times", "every"]
+    guard let fields = fields(of: node, known: known, what: "a step") else { return [] }
     let mark = document.mark(of: node)
     var time = ScenarioStep.Time.after(.zero)
     if let node = fields["at"] { time = .at(duration(node) ?? .zero) }
@@ -257,8 +251,7 @@ struct ScenarioReader {
     }
     let isBridged = names.bridge(of: device) != nil
     let definition = names.devices.first { $0.path == device }
-    let (faults, found) = FaultReading.read(node, in: document, of: definition?.kind, isBridged: isBridged)
-    problems += found
+    let faults = readFaults(node, of: definition?.kind, isBridged: isBridged)
     if let definition { problems += faults.problems(of: definition, isBridged: isBridged) }
     return .faults(device: device, faults)
   }
@@ -268,7 +261,7 @@ struct ScenarioReader {
     guard case .mapping = node else {
       return one(of: Press.self, node).map { .press(device: device, $0, button: 0) }
     }
-    guard let fields = fields(of: node, known: ["press", "button"], what: "how a button is pressed"),
+    guard let fields = fields(of: node, known: ["press", "button"], what: "a press"),
       let press = fields["press"].map({ one(of: Press.self, $0) }) ?? .short
     else { return nil }
     guard let wanted = fields["button"] else { return .press(device: device, press, button: 0) }
@@ -311,24 +304,6 @@ struct ScenarioReader {
 
   // MARK: Building blocks
 
-  mutating func fields(of node: Node, known: [String], what: String) -> [String: Node]? {
-    guard case .mapping(let mapping) = node else {
-      report(node, expected: "\(what): a mapping with \(known.joined(separator: ", "))")
-      return nil
-    }
-    var fields: [String: Node] = [:]
-    for (key, value) in mapping {
-      if let text = key.scalar?.string, known.contains(text) {
-        fields[text] = value
-      } else {
-        report(
-          at: document.mark(of: key), found: "key \(key.summary)", expected: "one of \(known.joined(separator: ", "))",
-          suggestions: NearestName.suggestions(for: key.scalar?.string ?? "", in: known))
-      }
-    }
-    return fields
-  }
-
   mutating func duration(_ node: Node, signed: Bool = false) -> Duration? {
     let text = node.scalar?.string ?? ""
     let isNegative = signed && text.hasPrefix("-")
@@ -341,14 +316,6 @@ struct ScenarioReader {
       return nil
     }
     return isNegative ? .zero - duration : duration
-  }
-
-  private mutating func boolean(_ node: Node) -> Bool? {
-    guard let value = node.scalar.flatMap({ ScalarReading.boolean($0.string) }) else {
-      report(node, expected: "true or false")
-      return nil
-    }
-    return value
   }
 
   mutating func text(_ node: Node, _ expected: String) -> String? {
@@ -364,17 +331,6 @@ struct ScenarioReader {
   private mutating func one<Choice: CaseIterable & RawRepresentable<String>>(
     of _: Choice.Type, _ node: Node
   ) -> Choice? {
-    let text = node.scalar?.string ?? ""
-    if let choice = Choice(rawValue: text) { return choice }
-    report(node, expected: Choice.allCases.map(\.rawValue).joined(separator: ", "))
-    return nil
-  }
-
-  mutating func report(_ node: Node, expected: String) {
-    report(at: document.mark(of: node), found: node.summary, expected: expected)
-  }
-
-  mutating func report(at mark: SourceMark, found: String, expected: String, suggestions: [String] = []) {
-    problems.append(DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions))
+    choice(node, Choice.allCases.map { ($0.rawValue, $0) })
   }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MatterModel
 public import Simulation
 internal import VirtualDevices
 
@@ -64,9 +65,7 @@ public struct TraceFile: Sendable {
     func problem(
       _ found: String, expected: String = "a trace that `hearth test --trace DIR` wrote"
     ) -> DefinitionError {
-      DefinitionError(problems: [
-        DefinitionProblem(at: SourceMark(file: name, line: 1, column: 1), found: found, expected: expected)
-      ])
+      DefinitionError(at: SourceMark(file: name, line: 1, column: 1), found: found, expected: expected)
     }
     guard let first = lines.first else { throw problem("an empty file") }
     guard let rest = try? JSONDecoder().decode(SeedlessHeader.self, from: Data(first.utf8)), !rest.files.isEmpty else {
@@ -137,7 +136,7 @@ public struct TraceFile: Sendable {
 extension Trace.Entry {
   /// The entry as one line: nanoseconds, host, kind, packet, bytes, text.
   fileprivate var recorded: String {
-    let digits = bytes.map { String(UInt16(0x100) + UInt16($0), radix: 16).dropFirst() }.joined()
+    let digits = bytes.hexadecimal.lowercased()
     let text = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).joined(separator: " ")
     return
       "\(at.nanoseconds) \(host.map { "\($0)" } ?? "-") \(kind) \(packet.map { "#\($0)" } ?? "-") \(digits) \(text)"

@@ -54,7 +54,7 @@ extension SimulatedHome {
           wrong.append(
             Disagreement(
               device: owner,
-              what: "\(path) is \(hexadecimal(value)), and the home has \(reported.map(hexadecimal) ?? "none")"))
+              what: "\(path) is \(value.hexadecimal), and the home has \(reported?.hexadecimal ?? "none")"))
         }
         return wrong
       }
@@ -116,8 +116,4 @@ extension SimulatedHome {
 /// Returns the attributes whose changes a device need not report.
 private func unreported<C: Cluster>(_: C.Type) -> Set<AttributeID> {
   Set(C.attributes.filter { $0.quality.contains(.changesOmitted) }.map(\.id))
-}
-
-private func hexadecimal(_ bytes: [UInt8]) -> String {
-  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

@@ -31,27 +31,11 @@ public enum ControlClient {
   }
 
   private static func connect(_ path: String) throws(ControlError) -> Int32 {
-    guard let directory = SocketPath.Directory(of: path) else {
-      throw ControlError(.notRunning, "\(path): no such directory")
+    do throws(NetworkError) { return try SocketPath.connect(to: path) } catch {
+      if case .system(_, ENOENT) = error { throw ControlError(.notRunning, "\(error)") }
+      if case .system(_, ECONNREFUSED) = error { throw ControlError(.notRunning, "\(error)") }
+      throw ControlError(.failed, "\(error)")
     }
-    defer { directory.close() }
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw ControlError(.failed, String(cString: strerror(errno))) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: directory.short.utf8.prefix($0.count - 1)) }
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    guard status == 0 else {
-      let reason = errno
-      close(descriptor)
-      throw ControlError(
-        reason == ECONNREFUSED || reason == ENOENT ? .notRunning : .failed, String(cString: strerror(reason)))
-    }
-    return descriptor
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(ControlError) {

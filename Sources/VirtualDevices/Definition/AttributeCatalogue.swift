@@ -6,40 +6,28 @@ internal import MatterTLV
 ///
 ///     let catalogue = AttributeCatalogue(clusters: [OnOff.self, LevelControl.self])
 public struct AttributeCatalogue: Sendable {
-  private var clusters: [Entry] = []
+  private var clusters: [any Cluster.Type] = []
+  private var byName: [NormalizedName: any Cluster.Type] = [:]
   /// Whether integers have to fit their type. Otherwise they are checked with the device, which may limit them further.
   var checksIntegers = true
   /// Whether the global attributes are among the attributes of each cluster.
   var hasGlobals = false
 
-  private struct Entry: Sendable {
-    let name: String
-    let id: ClusterID
-    let attributes: [(name: String, info: AttributeInfo)]
-    let cluster: any Cluster.Type
-
-    init(_ cluster: any Cluster.Type) {
-      (name, id) = (AttributeCatalogue.camelCase(cluster.name), cluster.id)
-      attributes = cluster.attributes.map { (AttributeCatalogue.camelCase($0.name), $0) }
-      self.cluster = cluster
-    }
-  }
-
   /// - Parameter clusters: the clusters whose attributes can get initial values.
-  init(clusters: [any Cluster.Type]) {
-    self.clusters = clusters.map(Entry.init)
-  }
+  init(clusters: [any Cluster.Type]) { clusters.forEach { add($0) } }
 
   /// Adds a manufacturer's cluster.
-  mutating func add(_ cluster: any Cluster.Type) { clusters.append(Entry(cluster)) }
+  mutating func add(_ cluster: any Cluster.Type) {
+    clusters.append(cluster)
+    let name = NormalizedName(cluster.name)
+    if byName[name] == nil { byName[name] = cluster }
+  }
 
   /// The names in the spelling of the files: `levelControl`.
-  var clusterNames: [String] { clusters.map(\.name) }
+  var clusterNames: [String] { clusters.map { Self.camelCase($0.name) } }
 
   /// Returns the names in the spelling of the files: `currentLevel`. Empty for an unknown cluster.
-  func attributeNames(of cluster: String) -> [String] {
-    entry(cluster).map { attributes(of: $0).map(\.name) } ?? []
-  }
+  func attributeNames(of cluster: String) -> [String] { attributes(of: cluster).map { Self.camelCase($0.name) } }
 
   /// Returns the name with a lower-case first word; a leading acronym becomes lower case as a whole.
   static func camelCase(_ name: String) -> String {
@@ -53,24 +41,21 @@ public struct AttributeCatalogue: Sendable {
     return result
   }
 
-  /// Finds an attribute by cluster and name, ignoring case.
+  func hasCluster(_ name: String) -> Bool { byName[NormalizedName(name)] != nil }
+
+  /// Finds an attribute by the names of the cluster and of the attribute, in any spelling.
   func find(cluster: String, attribute: String) -> (cluster: String, id: ClusterID, name: String, info: AttributeInfo)?
   {
-    guard let entry = entry(cluster),
-      let found = attributes(of: entry).first(where: { $0.name.lowercased() == attribute.lowercased() })
+    let name = NormalizedName(attribute)
+    guard let found = byName[NormalizedName(cluster)],
+      let info = attributes(of: cluster).first(where: { NormalizedName($0.name) == name })
     else { return nil }
-    return (entry.name, entry.id, found.name, found.info)
+    return (Self.camelCase(found.name), found.id, Self.camelCase(info.name), info)
   }
 
-  private func attributes(of entry: Entry) -> [(name: String, info: AttributeInfo)] {
-    guard hasGlobals else { return entry.attributes }
-    return entry.attributes + entry.cluster.globalAttributes.map { (Self.camelCase($0.name), $0) }
-  }
-
-  func hasCluster(_ name: String) -> Bool { entry(name) != nil }
-
-  private func entry(_ cluster: String) -> Entry? {
-    clusters.first { $0.name.lowercased() == cluster.lowercased() }
+  private func attributes(of cluster: String) -> [AttributeInfo] {
+    guard let cluster = byName[NormalizedName(cluster)] else { return [] }
+    return hasGlobals ? cluster.allAttributes : cluster.attributes
   }
 }
 

@@ -11,13 +11,6 @@ enum AttributeReading {
     return try read(node, of: attribute, mark: valueMark, catalogue: catalogue)
   }
 
-  private static func problem(
-    _ mark: SourceMark, _ found: String, _ expected: String, _ suggestions: [String] = []
-  ) -> DefinitionError {
-    DefinitionError(
-      problems: [DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions)])
-  }
-
   /// Parses the name of an attribute: `onOff.onOff` or `2.onOff.onOff`.
   /// - Returns: the attribute without a value.
   static func attribute(
@@ -27,27 +20,29 @@ enum AttributeReading {
     var endpoint: EndpointID = 1
     if parts.count == 3 {
       guard let number = UInt16(parts[0]), number != .max else {
-        throw problem(mark, "endpoint “\(parts[0])”", "a number from 0 to 65534")
+        throw DefinitionError(at: mark, found: "endpoint “\(parts[0])”", expected: "a number from 0 to 65534")
       }
       endpoint = EndpointID(number)
       parts.removeFirst()
     }
     guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
-      throw problem(
-        mark, "attribute “\(key)”", "cluster.attribute or endpoint.cluster.attribute, such as onOff.onOff")
+      throw DefinitionError(
+        at: mark, found: "attribute “\(key)”",
+        expected: "cluster.attribute or endpoint.cluster.attribute, such as onOff.onOff")
     }
     var value = InitialValue(
       endpoint: endpoint, cluster: parts[0], attribute: parts[1], value: .null, target: nil, mark: mark, text: "",
       valueMark: mark)
     guard let catalogue else { return value }
     guard catalogue.hasCluster(parts[0]) else {
-      throw problem(
-        mark, "cluster “\(parts[0])”", "a known cluster",
-        NearestName.suggestions(for: parts[0], in: catalogue.clusterNames))
+      throw DefinitionError(
+        at: mark, found: "cluster “\(parts[0])”", expected: "a known cluster",
+        suggestions: NearestName.suggestions(for: parts[0], in: catalogue.clusterNames))
     }
     guard let found = catalogue.find(cluster: parts[0], attribute: parts[1]) else {
       let suggestions = NearestName.suggestions(for: parts[1], in: catalogue.attributeNames(of: parts[0]))
-      throw problem(mark, "attribute “\(parts[1])”", "an attribute of \(parts[0])", suggestions)
+      throw DefinitionError(
+        at: mark, found: "attribute “\(parts[1])”", expected: "an attribute of \(parts[0])", suggestions: suggestions)
     }
     value.cluster = found.cluster
     value.attribute = found.name
@@ -65,7 +60,8 @@ enum AttributeReading {
     (value.text, value.valueMark) = (node.summary, mark)
     guard let target = attribute.target, let catalogue else {
       guard let scalar = node.scalar else {
-        throw problem(mark, node.summary, "a single value: a number, a text, true or false")
+        throw DefinitionError(
+          at: mark, found: node.summary, expected: "a single value: a number, a text, true or false")
       }
       value.value = untyped(scalar, node)
       return value
@@ -78,7 +74,9 @@ enum AttributeReading {
     case .success(let typed): value.value = typed
     case .failure(let mismatch) where mismatch.isOfInteger && !catalogue.checksIntegers:
       value.mismatch = mismatch.expected
-    case .failure(let mismatch): throw problem(mark, node.summary, mismatch.expected, mismatch.suggestions)
+    case .failure(let mismatch):
+      throw DefinitionError(
+        at: mark, found: node.summary, expected: mismatch.expected, suggestions: mismatch.suggestions)
     }
     return value
   }
@@ -216,11 +214,9 @@ enum AttributeReading {
     lengths.upperBound == .max ? "" : " of \(lengths.lowerBound) to \(lengths.upperBound) bytes"
   }
 
-  /// Parses pairs of hexadecimal digits.
+  /// Parses pairs of hexadecimal digits, also after `0x`.
   static func octets(_ text: String) -> [UInt8]? {
-    let digits = Array(text.hasPrefix("0x") ? text.dropFirst(2) : text[...])
-    guard digits.count.isMultiple(of: 2), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+    [UInt8](hexadecimalDigits: text.dropFirst(text.hasPrefix("0x") ? 2 : 0))
   }
 }
 

@@ -41,6 +41,11 @@ public struct DefinitionError: Error, Hashable, Sendable, CustomStringConvertibl
 
   public init(problems: [DefinitionProblem]) { self.problems = problems }
 
+  /// Creates an error with one problem.
+  package init(at mark: SourceMark, found: String, expected: String, suggestions: [String] = []) {
+    problems = [DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions)]
+  }
+
   /// The problems, one a line.
   public var description: String { problems.map(\.description).joined(separator: "\n") }
 }

@@ -16,7 +16,7 @@ extension DefinitionReader {
     let before = problems.count
     guard let fields = fields(of: node, known: Self.batteryKeys, what: "a battery") else { return nil }
     let charge = fields["charge"].map { readPercentage($0, expected: "a charge from 0% to 100%") } ?? 100
-    let cell = fields["type"].map { readCell($0) } ?? .cr2032
+    let cell = fields["type"].map { choice($0, Battery.Cell.all.map { ($0.name, $0) }) } ?? .cr2032
     let cells = number(fields["cells"], in: 1...16, expected: "a number of cells from 1 to 16")
     let lasts = fields["lasts"].flatMap { readPeriod($0) }
     let perUse = fields["perUse"].map { readPercentage($0, expected: "a charge from 0% to 100%") } ?? 0
@@ -30,17 +30,6 @@ extension DefinitionReader {
     return Battery(
       cell, quantity: UInt8(clamping: cells?.value ?? 1), charge: charge, lifetime: lasts, drainPerUse: perUse,
       chargingTime: chargesIn ?? .seconds(10_800))
-  }
-
-  private mutating func readCell(_ node: Node) -> Battery.Cell? {
-    let text = node.scalar?.string ?? ""
-    let wanted = NearestName.normalized(text)
-    if let cell = Battery.Cell.all.first(where: { NearestName.normalized($0.name) == wanted }) { return cell }
-    let names = Battery.Cell.all.map(\.name)
-    report(
-      at: document.mark(of: node), found: "battery \(node.summary)", expected: Self.list(names),
-      suggestions: NearestName.suggestions(for: text, in: names))
-    return nil
   }
 
   mutating func readPercentage(_ node: Node, expected: String) -> Double? {

@@ -34,7 +34,7 @@ extension DefinitionReader {
           behaviors.append(behavior)
         }
       } catch {
-        add(error.problems)
+        problems += error.problems
       }
     }
     return behaviors
@@ -122,7 +122,7 @@ extension DefinitionReader {
         value.text = "\(number)" + quantity.symbol
         values.append(value)
       } catch {
-        add(error.problems)
+        problems += error.problems
         return nil
       }
     }
@@ -218,7 +218,7 @@ extension DefinitionReader {
       return BehaviorDefinition(
         attribute: attribute, course: .expression(expression, every: every, quantity), values: [])
     } catch {
-      add(error.problems)
+      problems += error.problems
       return nil
     }
   }
@@ -256,7 +256,7 @@ extension DefinitionReader {
     let name = node.scalar?.string ?? ""
     let text: String
     do { text = try open(name, document.file) } catch let error as DefinitionError {
-      add(error.problems)
+      problems += error.problems
       return nil
     } catch {
       report(
@@ -273,7 +273,11 @@ extension DefinitionReader {
       }
       let mark = SourceMark(file: file, line: index + 1, column: 1)
       guard !line.allSatisfy(\.isWhitespace) else { continue }
-      guard cells.count == 2, let time = Self.time(cells[0]), index < Self.lineLimit else {
+      guard index < Self.lineLimit else {
+        report(at: mark, found: "a further line", expected: "at most \(Self.lineLimit) lines")
+        return nil
+      }
+      guard cells.count == 2, let time = Self.time(cells[0]) else {
         if index == 0, cells.first?.first?.isLetter == true { continue }
         report(at: mark, found: "“\(line.prefix(60))”", expected: "a time, a comma and a value, such as “15m, 21.5C”")
         return nil
@@ -316,7 +320,7 @@ extension DefinitionReader {
       list.add(try AttributeReading.read(node, of: attribute, mark: mark, catalogue: catalogue), at: time)
       return true
     } catch {
-      add(error.problems)
+      problems += error.problems
       return false
     }
   }

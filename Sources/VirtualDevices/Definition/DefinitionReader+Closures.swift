@@ -46,18 +46,6 @@ extension DefinitionReader {
       expected: "different positions for ventilation, pedestrians and the signature")
   }
 
-  /// Returns the value of a name, which may be nil.
-  private mutating func choice<Value>(_ node: Node?, _ choices: [(name: String, value: Value)]) -> Value? {
-    guard let node else { return nil }
-    let text = node.scalar?.string ?? ""
-    if let found = choices.first(where: { NormalizedName($0.name) == NormalizedName(text) }) { return found.value }
-    let names = choices.map(\.name)
-    report(
-      at: document.mark(of: node), found: node.summary, expected: Self.list(names.map { "“\($0)”" }),
-      suggestions: NearestName.suggestions(for: text, in: names))
-    return nil
-  }
-
   /// Reads a share in hundredths of a percent.
   private mutating func readPercent(_ node: Node) -> UInt16? {
     readPercentage(node, expected: "a share from 0% (open) to 100% (closed)").map { UInt16(($0 * 100).rounded()) }
@@ -114,9 +102,7 @@ extension DefinitionReader {
         expected: "one of “moves: upward”, “rotates: left” or “modulates: opacity”")
       return nil
     }
-    let axis = named(fields["rotates"], ClosureDimension.RotationAxis.names).map {
-      ClosureDimension.RotationAxis(rawValue: $0)
-    }
+    let axis = named(fields["rotates"], ClosureDimension.RotationAxis.self)
     if let node = fields["overflow"], fields["rotates"] == nil {
       report(at: document.mark(of: node), found: "“overflow”", expected: "this key only beside “rotates”")
     }
@@ -125,25 +111,21 @@ extension DefinitionReader {
       let isCentered = [.centeredVertical, .centeredHorizontal].contains(axis)
       let usual: ClosureDimension.Overflow =
         axis == .centeredVertical ? .leftOutside : axis == .centeredHorizontal ? .topOutside : .outside
-      let overflow = named(fields["overflow"], ClosureDimension.Overflow.names).map {
-        ClosureDimension.Overflow(rawValue: $0)
-      }
+      let overflow = named(fields["overflow"], ClosureDimension.Overflow.self)
       if let overflow, isCentered, sides.contains(overflow), let node = fields["overflow"] {
         report(node, expected: "the side of a centered axis, such as left outside or top inside")
       }
       return .rotation(axis, overflow ?? usual)
     }
-    if let direction = named(fields["moves"], ClosureDimension.TranslationDirection.names) {
-      return .translation(.init(rawValue: direction))
+    if let direction = named(fields["moves"], ClosureDimension.TranslationDirection.self) {
+      return .translation(direction)
     }
-    return named(fields["modulates"], ClosureDimension.ModulationType.names).map {
-      .modulation(.init(rawValue: $0))
-    }
+    return named(fields["modulates"], ClosureDimension.ModulationType.self).map { .modulation($0) }
   }
 
-  /// Returns the number of a name of an enumeration.
-  private mutating func named(_ node: Node?, _ names: [UInt64: String]) -> UInt8? {
-    choice(node, names.sorted { $0.key < $1.key }.map { ($0.value, UInt8(clamping: $0.key)) })
+  /// Returns the value of an enumeration with this name.
+  mutating func named<Code: WireCode>(_ node: Node?, _: Code.Type) -> Code? where Code.RawValue == UInt8 {
+    choice(node, Code.names.sorted { $0.key < $1.key }.map { ($0.value, Code(UInt8(clamping: $0.key))) })
   }
 
   /// Reads the range of a panel in millimeters or degrees, open first or last.

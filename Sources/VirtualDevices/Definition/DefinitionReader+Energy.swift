@@ -131,7 +131,7 @@ extension DefinitionReader {
         values.append(try AttributeReading.read(node, of: attribute, mark: mark, catalogue: catalogue))
       }
     } catch {
-      add(error.problems)
+      problems += error.problems
     }
   }
 }

@@ -32,12 +32,12 @@ extension DefinitionReader {
     if let node = fields["channels"] { media.channels = readChannels(node) }
     if let node = fields["inputs"] {
       media.inputs = entries(node, 0...32, bytes: 64, example: "{ HDMI 1: HDMI }").compactMap { name, node in
-        readType(node, MediaInput.InputType.self, "an input").map { MediaSettings.Input(name, $0) }
+        named(node, MediaInput.InputType.self).map { MediaSettings.Input(name, $0) }
       }
     }
     if let node = fields["outputs"] {
       media.outputs = entries(node, 0...32, bytes: 64, example: "{ Speakers: Internal }").compactMap { name, node in
-        readType(node, AudioOutput.OutputType.self, "an output").map { MediaSettings.Output(name, $0) }
+        named(node, AudioOutput.OutputType.self).map { MediaSettings.Output(name, $0) }
       }
     }
     if let node = fields["targets"] {
@@ -120,20 +120,6 @@ extension DefinitionReader {
       names.append(name)
     }
     return names
-  }
-
-  /// Reads the name of a value of an enumeration.
-  private mutating func readType<Code: WireCode>(_ node: Node, _: Code.Type, _ what: String) -> Code?
-  where Code.RawValue == UInt8 {
-    let text = node.scalar?.string ?? ""
-    if let found = Code.names.first(where: { $0.value.lowercased() == text.lowercased() }) {
-      return Code(rawValue: UInt8(clamping: found.key))
-    }
-    let names = Code.names.sorted { $0.key < $1.key }.map(\.value)
-    report(
-      at: document.mark(of: node), found: node.summary, expected: "the type of \(what): \(Self.list(names))",
-      suggestions: NearestName.suggestions(for: text, in: names))
-    return nil
   }
 }
 

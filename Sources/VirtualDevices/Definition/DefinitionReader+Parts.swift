@@ -14,7 +14,7 @@ extension DefinitionReader {
   ) -> Parts {
     var parts: Parts = (nil, [], readProgram(fields, of: kind), [])
     if let node = fields["switch"], isPlaced(node, "switch", kind, in: [.genericSwitch]) {
-      parts.switchKind = readSwitchKind(node)
+      parts.switchKind = choice(node, Self.switchNames)
     }
     if let node = fields["buttons"], isPlaced(node, "buttons", kind, in: [.genericSwitch]) {
       parts.buttons = readButtons(node)
@@ -74,23 +74,10 @@ extension DefinitionReader {
   // MARK: Switches
 
   /// The kinds of switch by their names in files.
-  static let switchNames: [(name: String, kind: SwitchKind)] = [
+  static let switchNames: [(name: String, value: SwitchKind)] = [
     ("latching", .latching), ("momentary", .momentary), ("release", .release), ("long press", .longPress),
     ("multi press", .multiPress), ("full", .full), ("action", .action),
   ]
-
-  private mutating func readSwitchKind(_ node: Node) -> SwitchKind? {
-    let text = node.scalar?.string ?? ""
-    let wanted = NearestName.normalized(text)
-    if !node.isNull, let found = Self.switchNames.first(where: { NearestName.normalized($0.name) == wanted }) {
-      return found.kind
-    }
-    let names = Self.switchNames.map(\.name)
-    report(
-      at: document.mark(of: node), found: "switch \(node.summary)", expected: Self.list(names.map { "“\($0)”" }),
-      suggestions: NearestName.suggestions(for: text, in: names))
-    return nil
-  }
 
   /// The maximum number of buttons of a device.
   private static let buttonLimit = 16

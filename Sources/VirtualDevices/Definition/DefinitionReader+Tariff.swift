@@ -5,7 +5,6 @@ internal import Yams
 
 // The key `tariff` of utility meters.
 extension DefinitionReader {
-  private static let longestName = 32
   private static let decimals = 100_000.0
 
   /// Reads the tariff of a utility meter, and reports it at other devices.

@@ -3,8 +3,8 @@ internal import MatterModel
 internal import Yams
 
 /// Reads one definition file and collects all problems instead of stopping at the first.
-struct DefinitionReader {
-  private(set) var problems: [DefinitionProblem] = []
+struct DefinitionReader: DocumentReader {
+  var problems: [DefinitionProblem] = []
   let document: YAMLDocument
   private(set) var catalogue: AttributeCatalogue?
   /// The declared clusters of manufacturers.
@@ -186,25 +186,28 @@ struct DefinitionReader {
     if kind != .bridge {
       // They share the room and the node.
       for index in parts.others.indices {
-        (parts.others[index].room, parts.others[index].servesProvisional) = (room, provisional)
+        parts.others[index].definition.room = room
+        parts.others[index].definition.servesProvisional = provisional ?? false
       }
     }
     checkLast(port, of: count, limit: 65535, what: "port")
     checkLast(discriminator, of: count, limit: 4095, what: "discriminator")
     guard let name, let kind else { return nil }
-    return DeviceDraft(
-      name: name, room: room, kind: kind, passcode: passcode, discriminator: discriminator?.narrowed(),
-      port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
-      vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
-      enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
+    let definition = DeviceDefinition(
+      name: name.value, room: room, kind: kind, passcode: 0, discriminator: 0,
+      vendorID: vendor?.narrowed().value ?? DeviceDefinition.defaultVendor,
+      productID: product?.narrowed().value ?? kind.productID, vendorName: vendorName?.value ?? "Hearth",
+      productName: productName?.value ?? kind.title, serialNumber: "", uniqueID: "", enableKey: enableKey,
+      servesProvisional: provisional ?? false, resumesSubscriptions: resumes ?? true, initialValues: values,
       behaviors: behaviors, battery: battery, sleep: sleep, faults: faults, labels: labels, makers: makers ?? [],
-      climate: climate,
-      energy: readEnergy(fields, of: kind),
-      switchKind: parts.switchKind, buttons: parts.buttons, program: parts.program,
-      motors: readMotors(fields, of: kind), closure: readClosure(fields, of: kind),
-      images: readImages(fields, of: kind), modes: readModes(fields, of: kind),
-      sounds: readSounds(fields, of: kind), media: readMedia(fields, of: kind), bridged: parts.others,
-      count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
+      switchKind: parts.switchKind, climate: climate, energy: readEnergy(fields, of: kind), buttons: parts.buttons,
+      program: parts.program, motors: readMotors(fields, of: kind), closure: readClosure(fields, of: kind),
+      images: readImages(fields, of: kind), modes: readModes(fields, of: kind), sounds: readSounds(fields, of: kind),
+      media: readMedia(fields, of: kind), mark: mark)
+    return DeviceDraft(
+      definition: definition, name: name, passcode: passcode, discriminator: discriminator?.narrowed(),
+      port: port?.narrowed(), serialNumber: serial, uniqueID: uniqueID, bridged: parts.others,
+      count: count.map { Marked(value: Int($0.value), mark: $0.mark) })
   }
 
   /// With `count`, ports and discriminators count up from the given one; the last one must still be in range.
@@ -280,12 +283,6 @@ struct DefinitionReader {
     return passcode
   }
 
-  private mutating func readFaults(_ node: Node, of kind: DeviceKind?, isBridged: Bool) -> DeviceFaults {
-    let (faults, found) = FaultReading.read(node, in: document, of: kind, isBridged: isBridged)
-    problems += found
-    return faults
-  }
-
   private mutating func readAttributes(_ node: Node) -> [InitialValue] {
     guard case .mapping(let mapping) = node else {
       report(node, expected: "a mapping such as { onOff.onOff: true }")
@@ -314,26 +311,6 @@ struct DefinitionReader {
 
   // MARK: Building blocks
 
-  /// Returns the values of a mapping by key, and reports keys that are not `known`. Nil if the node is not a mapping.
-  mutating func fields(of node: Node, known: [String], what: String) -> [String: Node]? {
-    guard case .mapping(let mapping) = node else {
-      report(node, expected: "\(what) with \(Self.list(known.prefix(3).map { "“\($0):”" }, last: "and"))")
-      return nil
-    }
-    var fields: [String: Node] = [:]
-    for (key, value) in mapping {
-      if let text = key.scalar?.string, known.contains(text) {
-        fields[text] = value
-      } else {
-        let suggestions = NearestName.suggestions(for: key.scalar?.string ?? "", in: known)
-        report(
-          at: document.mark(of: key), found: "key \(key.summary)",
-          expected: suggestions.isEmpty ? Self.list(known) : "a key of \(what)", suggestions: suggestions)
-      }
-    }
-    return fields
-  }
-
   private func integer(_ node: Node) -> Int64? { node.scalar.flatMap { ScalarReading.integer($0.string) } }
 
   mutating func number(_ node: Node?, in range: ClosedRange<Int64>, expected: String) -> Marked<Int64>? {
@@ -343,15 +320,6 @@ struct DefinitionReader {
       return nil
     }
     return Marked(value: value, mark: document.mark(of: node))
-  }
-
-  mutating func boolean(_ node: Node?) -> Bool? {
-    guard let node else { return nil }
-    guard let value = node.scalar.flatMap({ ScalarReading.boolean($0.string) }), !node.isNull else {
-      report(node, expected: "true or false")
-      return nil
-    }
-    return value
   }
 
   /// Reads a text for an attribute of Basic Information.
@@ -385,16 +353,6 @@ struct DefinitionReader {
 
   /// Names of clusters and attributes are not checked after an error in a declaration.
   mutating func noteUnreadMaker() { (lacksMakers, catalogue) = (true, nil) }
-
-  mutating func add(_ problems: [DefinitionProblem]) { self.problems += problems }
-
-  mutating func report(_ node: Node, expected: String) {
-    report(at: document.mark(of: node), found: node.summary, expected: expected)
-  }
-
-  mutating func report(at mark: SourceMark, found: String, expected: String, suggestions: [String] = []) {
-    problems.append(DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions))
-  }
 
   /// Returns the words as "a, b or c".
   static func list(_ words: [String], last: String = "or") -> String {

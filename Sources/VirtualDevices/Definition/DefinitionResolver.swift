@@ -19,9 +19,9 @@ struct DefinitionResolver {
     var bridge: String?
 
     var name: String { index.map { "\(draft.name.value) \($0 + 1)" } ?? draft.name.value }
-    var path: String { draft.room.map { "\($0)/\(name)" } ?? name }
+    var path: String { draft.definition.room.map { "\($0)/\(name)" } ?? name }
     /// The seed of all derived values. It differs for a bridged device and one of the same name without a bridge.
-    var seed: String { (bridge.map { $0 + "/" } ?? "") + "\(draft.room ?? "")/\(name)" }
+    var seed: String { (bridge.map { $0 + "/" } ?? "") + "\(draft.definition.room ?? "")/\(name)" }
     var discriminator: UInt16? { draft.discriminator.map { $0.value &+ UInt16(clamping: index ?? 0) } }
     var port: UInt16? { draft.port.map { $0.value &+ UInt16(clamping: index ?? 0) } }
     var serialNumber: String? {
@@ -54,9 +54,9 @@ struct DefinitionResolver {
     of draft: DeviceDraft, add: (String) -> Void, spelling: (String) -> String?
   ) -> [Item] {
     var draft = draft
-    if let room = draft.room {
+    if let room = draft.definition.room {
       add(room)
-      draft.room = spelling(room)
+      draft.definition.room = spelling(room)
     }
     let bridged = draft.bridged.flatMap { items(of: $0, add: add, spelling: spelling) }
     let indices: [Int?] = draft.count.map { Array(0..<$0.value) } ?? [nil]
@@ -83,15 +83,15 @@ struct DefinitionResolver {
     let before = problems.count
     for draft in drafts {
       let bridged = draft.bridged.reduce(0) { $0 + $1.number }
-      let isBridge = draft.kind == .bridge
+      let isBridge = draft.definition.kind == .bridge
       if bridged > Self.bridgedLimit {
         report(
-          draft.mark, found: "\(bridged) \(isBridge ? "devices behind one bridge" : "parts of one device")",
+          draft.definition.mark, found: "\(bridged) \(isBridge ? "devices behind one bridge" : "parts of one device")",
           expected: "at most \(Self.bridgedLimit)")
       }
       if draft.number > 1, !draft.bridged.isEmpty {
         report(
-          draft.count?.mark ?? draft.mark,
+          draft.count?.mark ?? draft.definition.mark,
           found: isBridge ? "several bridges with the same devices behind them" : "several devices with the same parts",
           expected: "an entry of its own for each \(isBridge ? "bridge that has devices" : "device that has parts")")
       }
@@ -110,7 +110,7 @@ struct DefinitionResolver {
     }
     guard let first else { return }
     report(
-      first.count?.mark ?? first.mark, found: "\(total) devices in all",
+      first.count?.mark ?? first.definition.mark, found: "\(total) devices in all",
       expected: "at most \(deviceLimit), including bridged devices")
   }
 
@@ -168,27 +168,19 @@ struct DefinitionResolver {
     var serials = Set((items + items.flatMap(\.bridged)).compactMap(\.serialNumber))
     func definition(_ item: Item, isBridged: Bool) -> DeviceDefinition {
       let draft = item.draft
-      return DeviceDefinition(
-        name: item.name, room: draft.room, kind: draft.kind,
-        passcode: isBridged ? 0 : draft.passcode ?? Self.passcode(for: item.seed),
-        discriminator: isBridged
-          ? 0 : item.discriminator ?? Self.discriminator(for: item.seed, taken: &discriminators),
-        port: item.port, vendorID: draft.vendorID ?? DeviceDefinition.defaultVendor,
-        productID: draft.productID ?? draft.kind.productID,
-        vendorName: draft.vendorName ?? "Hearth", productName: draft.productName ?? draft.kind.title,
-        serialNumber: item.serialNumber ?? Self.serialNumber(for: item.seed, taken: &serials),
-        uniqueID: draft.uniqueID?.value
-          ?? StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 1"), digits: 16)
-          + StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 2"), digits: 16),
-        enableKey: draft.enableKey, servesProvisional: draft.servesProvisional ?? false,
-        resumesSubscriptions: draft.resumesSubscriptions ?? true, initialValues: draft.initialValues,
-        behaviors: draft.behaviors, battery: draft.battery, sleep: draft.sleep, faults: draft.faults,
-        labels: draft.labels,
-        makers: draft.makers, switchKind: draft.switchKind, climate: draft.climate, energy: draft.energy,
-        buttons: draft.buttons, program: draft.program,
-        motors: draft.motors, closure: draft.closure, images: draft.images, modes: draft.modes, sounds: draft.sounds,
-        media: draft.media,
-        bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
+      var device = draft.definition
+      device.name = item.name
+      device.passcode = isBridged ? 0 : draft.passcode ?? Self.passcode(for: item.seed)
+      device.discriminator =
+        isBridged ? 0 : item.discriminator ?? Self.discriminator(for: item.seed, taken: &discriminators)
+      device.port = item.port
+      device.serialNumber = item.serialNumber ?? Self.serialNumber(for: item.seed, taken: &serials)
+      device.uniqueID =
+        draft.uniqueID?.value
+        ?? StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 1"), digits: 16)
+        + StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 2"), digits: 16)
+      device.bridged = item.bridged.map { definition($0, isBridged: true) }
+      return device
     }
     return items.map { definition($0, isBridged: false) }
   }

@@ -15,7 +15,6 @@ extension DeviceKind {
     name: "air quality sensor", aliases: ["air sensor", "air monitor"], deviceType: 0x002C, productID: 0x8043,
     summary: "a sensor that rates the air by the substances in it")
 
-  static let alarms: [DeviceKind] = interconnected + [.airQualitySensor]
   /// The alarms that express those of others.
   static let interconnected: [DeviceKind] = [.smokeCOAlarm, .smokeAlarm, .coAlarm]
 }

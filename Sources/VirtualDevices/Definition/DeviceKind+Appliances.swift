@@ -26,8 +26,4 @@ extension DeviceKind {
   public static let oven = DeviceKind(
     name: "oven", aliases: ["baking oven"], deviceType: 0x007B, productID: 0x8056,
     summary: "an oven with a cavity that heats, phases and modes")
-
-  static let appliances: [DeviceKind] = [
-    .refrigerator, .laundryWasher, .robotVacuum, .dishwasher, .cooktop, .microwaveOven, .oven, .laundryDryer,
-  ]
 }

@@ -28,11 +28,6 @@ extension DeviceKind {
     name: "water heater", aliases: ["boiler", "hot water tank", "hot water cylinder"], deviceType: 0x050F,
     productID: 0x8035, summary: "a tank that heats water, and boosts on demand")
 
-  static let climate: [DeviceKind] = [
-    .fan, .airPurifier, .roomAirConditioner, .extractorHood, .thermostat, .radiatorThermostat, .heatPump,
-    .waterHeater,
-  ]
-
   /// The powers of the heating and the cooling in watts, if the definition states none; nil for a device that does not
   /// determine the temperature of its room.
   private var powers: (heating: Int, cooling: Int)? {

@@ -1,6 +1,10 @@
 internal import MatterModel
 
+// Devices that open and close.
 extension DeviceKind {
+  public static let doorLock = DeviceKind(
+    name: "door lock", aliases: ["lock", "smart lock"], deviceType: 0x000A, productID: 0x8020,
+    summary: "a motor lock with a keypad, an RFID reader, users and schedules, and a sensor at the door")
   public static let windowCovering = DeviceKind(
     name: "window covering",
     aliases: ["blind", "shade", "curtain", "roller shade", "shutter", "roller shutter", "awning", "cover"],
@@ -15,7 +19,4 @@ extension DeviceKind {
   public static let closure = DeviceKind(
     name: "closure", aliases: ["garage door"], deviceType: 0x0230, productID: 0x802B,
     summary: "a garage door, gate or awning with panels that move, and a latch")
-
-  /// Window coverings, closures, valves and pumps.
-  static let covers = [windowCovering, closure, waterValve, pump]
 }

@@ -20,8 +20,4 @@ extension DeviceKind {
   public static let utilityMeter = DeviceKind(
     name: "electrical utility meter", aliases: ["utility meter", "smart meter", "electricity meter"],
     deviceType: 0x0511, productID: 0x8065, summary: "a utility meter with a tariff whose prices depend on the time")
-
-  static let energy: [DeviceKind] = [
-    .meteringPlug, .electricalSensor, .solarPower, .batteryStorage, .evse, .utilityMeter,
-  ]
 }

@@ -25,9 +25,6 @@ extension DeviceKind {
     name: "basic video player", aliases: ["video player", "TV", "television", "media player"], deviceType: 0x0028,
     productID: 0x8095, summary: "a television set with titles, channels, inputs and a speaker")
 
-  static let controls: [DeviceKind] = [.doorbell, .controlBridge, .onOffSensor]
-  static let media: [DeviceKind] = [.speaker, .chime, .modeSelect, .basicVideoPlayer]
-
   /// Whether the device sends commands to the nodes that it is bound to when it is pressed.
   package var isBoundControl: Bool {
     [.onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .controlBridge, .onOffSensor].contains(self)

@@ -80,16 +80,37 @@ public struct DeviceKind: Hashable, Sendable {
     name: "soil sensor", aliases: ["soil moisture sensor"], deviceType: 0x0045, productID: 0x8015,
     summary: "a sensor that measures the moisture of soil")
 
+  public static let otaProvider = DeviceKind(
+    name: "OTA provider", aliases: ["software provider", "update provider"], deviceType: 0x0014, productID: 0x8070,
+    summary: "a provider of software images for other devices")
+
   /// Every kind, in the order of the device type IDs.
-  public static let all: [DeviceKind] =
-    ([
-      .bridge, .genericSwitch, .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .onOffLight,
-      .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
-      .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
-      .pressureSensor, .flowSensor, .humiditySensor, .soilSensor,
-    ] + alarms + appliances + locks + climate + covers + energy + software + controls + media).sorted {
-      $0.deviceType.rawValue < $1.deviceType.rawValue
-    }
+  public static let all: [DeviceKind] = [
+    .bridge, .genericSwitch, .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .onOffLight,
+    .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .lightSensor, .occupancySensor,
+    .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight, .temperatureSensor,
+    .pressureSensor, .flowSensor, .humiditySensor, .soilSensor, .smokeCOAlarm, .smokeAlarm, .coAlarm,
+    .airQualitySensor, .refrigerator, .laundryWasher, .robotVacuum, .dishwasher, .cooktop, .microwaveOven, .oven,
+    .laundryDryer, .doorLock, .fan, .airPurifier, .roomAirConditioner, .extractorHood, .thermostat,
+    .radiatorThermostat, .heatPump, .waterHeater, .windowCovering, .closure, .waterValve, .pump, .meteringPlug,
+    .electricalSensor, .solarPower, .batteryStorage, .evse, .utilityMeter, .otaProvider, .doorbell, .controlBridge,
+    .onOffSensor, .speaker, .chime, .modeSelect, .basicVideoPlayer,
+  ].sorted { $0.deviceType.rawValue < $1.deviceType.rawValue }
+
+  /// The kinds that can be intermittently connected: those that usually run on batteries.
+  private static let sleepy: [DeviceKind] = [
+    .genericSwitch, .doorbell, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .controlBridge, .onOffSensor,
+    .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .lightSensor, .occupancySensor,
+    .temperatureSensor, .pressureSensor, .flowSensor, .humiditySensor, .airQualitySensor, .smokeAlarm, .coAlarm,
+    .smokeCOAlarm, .doorLock, .thermostat, .radiatorThermostat, .waterValve, .windowCovering, .closure, .soilSensor,
+  ]
+
+  /// Whether the device can be intermittently connected.
+  var maySleep: Bool { Self.sleepy.contains(self) }
+
+  /// Whether a device of the kind can share its node: be behind a bridge, have parts or be one. A provider is addressed by its
+  /// node id.
+  package var sharesNode: Bool { self != .bridge && self != .otaProvider }
 
   /// The name in the spelling of the Device Library: "Dimmable Light", "On/Off Plug-in Unit".
   public var title: String {
@@ -105,13 +126,14 @@ public struct DeviceKind: Hashable, Sendable {
   /// Returns whether the standard has no device type for a device that users expect.
   static func isUnstandardized(_ text: String) -> Bool {
     ["humidifier", "dehumidifier", "dimmer sensor"].contains {
-      NearestName.normalized($0) == NearestName.normalized(text)
+      NormalizedName($0) == NormalizedName(text)
     }
   }
 
   /// Returns the kind with a name or alias, ignoring case, blanks, hyphens and slashes.
-  public static func named(_ text: String) -> DeviceKind? {
-    let wanted = NearestName.normalized(text)
-    return all.first { kind in ([kind.name] + kind.aliases).contains { NearestName.normalized($0) == wanted } }
-  }
+  public static func named(_ text: String) -> DeviceKind? { byName[NormalizedName(text)] }
+
+  private static let byName = Dictionary(
+    all.flatMap { kind in ([kind.name] + kind.aliases).map { (NormalizedName($0), kind) } },
+    uniquingKeysWith: { first, _ in first })
 }

@@ -1,5 +1,3 @@
-import MatterDevice
-
 /// A value and its position.
 struct Marked<Value: Sendable>: Sendable {
   let value: Value
@@ -16,44 +14,18 @@ struct FileDraft: Sendable {
 
 /// The contents of one entry of `devices`.
 struct DeviceDraft: Sendable {
+  /// The device, without the values below: those that may be derived, and those that are unique.
+  var definition: DeviceDefinition
   var name: Marked<String>
-  var room: String?
-  var kind: DeviceKind
   var passcode: UInt32?
   var discriminator: Marked<UInt16>?
   var port: Marked<UInt16>?
-  var vendorID: UInt16?
-  var productID: UInt16?
-  var vendorName: String?
-  var productName: String?
   var serialNumber: Marked<String>?
   var uniqueID: Marked<String>?
-  var enableKey: [UInt8]?
-  var servesProvisional: Bool?
-  var resumesSubscriptions: Bool?
-  var initialValues: [InitialValue] = []
-  var behaviors: [BehaviorDefinition] = []
-  var battery: Battery?
-  var sleep: SleepConfiguration?
-  var faults = DeviceFaults()
-  var labels: [DeviceLabel] = []
-  var makers: [MakersServer] = []
-  var climate = ClimateDefinition()
-  var energy = EnergyDefinition()
-  var switchKind: SwitchKind?
-  var buttons: [String] = []
-  var program: ApplianceProgram?
-  var motors: MotorSettings?
-  var closure: ClosureDefinition?
-  var images: [ProvidedImage] = []
-  var modes: [String]?
-  var sounds: [String]?
-  var media: MediaSettings?
   /// The devices behind a bridge, or the parts of another device.
   var bridged: [DeviceDraft] = []
   /// The number of devices; nil for one device with the unchanged name.
   var count: Marked<Int>?
-  var mark: SourceMark
 
   /// The number of devices of the entry.
   var number: Int { count?.value ?? 1 }

@@ -102,7 +102,7 @@ struct ExpressionParser {
 
   private func operand(_ name: String, at mark: SourceMark) throws(DefinitionError) -> AttributeExpression.Operand {
     guard let path = DottedPath(name, names: 2), !path.device.isEmpty else {
-      throw problem(at: mark, found: "“\(name)”", Self.attributeExample)
+      throw DefinitionError(at: mark, found: "“\(name)”", expected: Self.attributeExample)
     }
     let device = path.device
     var later = mark
@@ -110,8 +110,9 @@ struct ExpressionParser {
     let attribute = try AttributeReading.attribute(
       ((path.endpoint.map { ["\($0)"] } ?? []) + path.names).joined(separator: "."), mark: later, catalogue: catalogue)
     guard attribute.target?.schema.hasNumber != false else {
-      throw problem(
-        at: later, found: "attribute “\(attribute.attribute)”", "an attribute with a number, or true or false")
+      throw DefinitionError(
+        at: later, found: "attribute “\(attribute.attribute)”", expected: "an attribute with a number, or true or false"
+      )
     }
     return AttributeExpression.Operand(device: device, attribute: attribute, mark: mark)
   }
@@ -179,11 +180,8 @@ struct ExpressionParser {
   /// Returns the problem that something else was expected next.
   private func problem(_ expected: String) -> DefinitionError {
     let word = rest.prefix { !$0.properties.isWhitespace }.prefix(40)
-    return problem(at: mark, found: word.isEmpty ? "the end of the expression" : "“\(String(word))”", expected)
-  }
-
-  private func problem(at mark: SourceMark, found: String, _ expected: String) -> DefinitionError {
-    DefinitionError(problems: [DefinitionProblem(at: mark, found: found, expected: expected)])
+    return DefinitionError(
+      at: mark, found: word.isEmpty ? "the end of the expression" : "“\(String(word))”", expected: expected)
   }
 }
 

@@ -46,7 +46,7 @@ extension DefinitionReader {
           expected: parts.dropFirst().joined(separator: "; expected "))
       } catch let error as DefinitionError {
         noteUnreadMaker()
-        add(error.problems)
+        problems += error.problems
       } catch {
         noteUnreadMaker()
         report(

@@ -1,3 +1,5 @@
+internal import MatterModel
+
 /// Hashes that depend only on a text: the same in each run, on each machine and in each version of Hearth. A change
 /// would alter the derived codes of all existing devices.
 enum StableHash {
@@ -17,7 +19,6 @@ enum StableHash {
 
   /// Returns the upper `digits` hexadecimal digits of a value.
   static func hexadecimal(_ value: UInt64, digits: Int) -> String {
-    let text = String(value, radix: 16, uppercase: true)
-    return String((String(repeating: "0", count: 16 - text.count) + text).prefix(digits))
+    String(value.hexadecimal(16).prefix(digits))
   }
 }

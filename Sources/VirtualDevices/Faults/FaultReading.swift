@@ -12,69 +12,6 @@ package enum FaultReading {
     case busy, slow, silent, dropSessions, refuseResumption, attestation, full, update, data
   }
 
-  /// Parses `{ slow: 2s, data: { onOff.onOff: null } }`. Whether the device has the attributes is not checked, see
-  /// ``DeviceFaults/problems(of:isBridged:)``.
-  /// - Parameters:
-  ///   - kind: the kind of the device; nil if it is unknown.
-  ///   - isBridged: whether the device is behind a bridge.
-  package static func read(
-    _ node: Node, in document: YAMLDocument, of kind: DeviceKind?, isBridged: Bool
-  ) -> (faults: DeviceFaults, problems: [DefinitionProblem]) {
-    var faults = DeviceFaults()
-    var problems: [DefinitionProblem] = []
-    func report(_ node: Node, _ found: String, _ expected: String, _ suggestions: [String] = []) {
-      problems.append(
-        DefinitionProblem(at: document.mark(of: node), found: found, expected: expected, suggestions: suggestions))
-    }
-    guard case .mapping(let mapping) = node else {
-      report(node, node.summary, "faults such as { slow: 2s }")
-      return (faults, problems)
-    }
-    for (keyNode, value) in mapping {
-      guard let key = Key(rawValue: keyNode.scalar?.string ?? "") else {
-        let names = Key.allCases.map(\.rawValue)
-        let suggestions = NearestName.suggestions(for: keyNode.scalar?.string ?? "", in: names)
-        report(
-          keyNode, "key \(keyNode.summary)", suggestions.isEmpty ? DefinitionReader.list(names) : "a fault",
-          suggestions)
-        continue
-      }
-      switch (key, value) {
-      case (.data, .mapping(let attributes)):
-        for (path, violation) in attributes {
-          do throws(DefinitionError) {
-            var fault = try read(
-              path.scalar?.string ?? path.summary, at: document.mark(of: path),
-              violation.isNull ? "null" : violation.scalar?.string ?? violation.summary,
-              at: document.mark(of: violation))
-            fault.mark = document.mark(of: path)
-            if faults.data.contains(where: { $0.isSameAttribute(as: fault) }) {
-              report(path, "attribute \(path.summary) again", "each attribute once")
-            } else {
-              faults.data.append(fault)
-            }
-          } catch {
-            problems += error.problems
-          }
-        }
-      case (.data, _): report(value, value.summary, "attributes such as { onOff.onOff: null }")
-      case (.full, .sequence(let sequence)):
-        for entry in sequence {
-          if let expected = set(key, to: entry.scalar?.string ?? "", in: &faults) {
-            report(entry, entry.summary, expected)
-          }
-        }
-      default:
-        let text = value.scalar?.string ?? ""
-        if let expected = set(key, to: text, of: kind, in: &faults) { report(value, value.summary, expected) }
-      }
-    }
-    if isBridged, faults.areOfNode {
-      report(node, node.summary, "only the fault “data” here; the others belong to the whole node")
-    }
-    return (faults, problems)
-  }
-
   /// Sets a fault other than those of attributes; tables are added.
   /// - Parameter kind: the kind of the device; nil if it is unknown.
   /// - Returns: the expected values if the text is none of them.
@@ -135,17 +72,72 @@ package enum FaultReading {
     guard let target = attribute.target, let violation = ModelViolation(rawValue: violation),
       possible.contains(violation)
     else {
-      throw DefinitionError(problems: [
-        DefinitionProblem(
-          at: valueMark, found: "“\(violation)”",
-          expected: "a violation of \(attribute.cluster).\(attribute.attribute): "
-            + DefinitionReader.list(possible.map(\.rawValue)))
-      ])
+      throw DefinitionError(
+        at: valueMark, found: "“\(violation)”",
+        expected: "a violation of \(attribute.cluster).\(attribute.attribute): "
+          + DefinitionReader.list(possible.map(\.rawValue)))
     }
     return DeviceFaults.DataFault(
       endpoint: hasEndpoint ? attribute.endpoint.rawValue : nil, cluster: target.cluster, attribute: target.attribute,
       violation: violation,
       name: (hasEndpoint ? "\(attribute.endpoint)." : "") + "\(attribute.cluster).\(attribute.attribute)")
+  }
+}
+
+extension DocumentReader {
+  /// Parses `{ slow: 2s, data: { onOff.onOff: null } }`. Whether the device has the attributes is not checked, see
+  /// ``DeviceFaults/problems(of:isBridged:)``.
+  /// - Parameters:
+  ///   - kind: the kind of the device; nil if it is unknown.
+  ///   - isBridged: whether the device is behind a bridge.
+  package mutating func readFaults(_ node: Node, of kind: DeviceKind?, isBridged: Bool) -> DeviceFaults {
+    var faults = DeviceFaults()
+    guard case .mapping = node else {
+      report(node, expected: "faults such as { slow: 2s }")
+      return faults
+    }
+    let fields = fields(of: node, known: FaultReading.Key.allCases.map(\.rawValue), what: "the faults") ?? [:]
+    for key in FaultReading.Key.allCases {
+      switch (key, fields[key.rawValue]) {
+      case (_, nil): break
+      case (.data, .mapping(let attributes)?): faults.data = readDataFaults(attributes)
+      case (.full, .sequence(let sequence)?):
+        for entry in sequence { set(key, entry, of: kind, in: &faults) }
+      case (_, let value?): set(key, value, of: kind, in: &faults)
+      }
+    }
+    if isBridged, faults.areOfNode {
+      report(node, expected: "only the fault “data” here; the others belong to the whole node")
+    }
+    return faults
+  }
+
+  private mutating func set(
+    _ key: FaultReading.Key, _ node: Node, of kind: DeviceKind?, in faults: inout DeviceFaults
+  ) {
+    if let expected = FaultReading.set(key, to: node.scalar?.string ?? "", of: kind, in: &faults) {
+      report(node, expected: expected)
+    }
+  }
+
+  private mutating func readDataFaults(_ attributes: Node.Mapping) -> [DeviceFaults.DataFault] {
+    var faults: [DeviceFaults.DataFault] = []
+    for (path, violation) in attributes {
+      do throws(DefinitionError) {
+        var fault = try FaultReading.read(
+          path.scalar?.string ?? path.summary, at: document.mark(of: path),
+          violation.isNull ? "null" : violation.scalar?.string ?? violation.summary, at: document.mark(of: violation))
+        fault.mark = document.mark(of: path)
+        if faults.contains(where: { $0.isSameAttribute(as: fault) }) {
+          report(at: document.mark(of: path), found: "attribute \(path.summary) again", expected: "each attribute once")
+        } else {
+          faults.append(fault)
+        }
+      } catch {
+        problems += error.problems
+      }
+    }
+    return faults
   }
 }
 

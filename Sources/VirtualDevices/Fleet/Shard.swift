@@ -33,11 +33,9 @@ extension HomeDefinition {
     part.devices = positions(in: shard).map { devices[$0] }
     let count = part.devices.reduce(0) { $0 + 1 + $1.bridged.count }
     guard count > Self.deviceLimit, let first = part.devices.first else { return part }
-    throw DefinitionError(problems: [
-      DefinitionProblem(
-        at: first.mark, found: "\(count) devices in the part \(shard.number)/\(shard.count)",
-        expected: "at most \(Self.deviceLimit) for one process, including bridged devices")
-    ])
+    throw DefinitionError(
+      at: first.mark, found: "\(count) devices in the part \(shard.number)/\(shard.count)",
+      expected: "at most \(Self.deviceLimit) for one process, including bridged devices")
   }
 
   /// Returns the positions of the devices in a part of the home, in ascending order. Devices that share the air of a room

@@ -60,8 +60,7 @@ extension DeviceDefinition {
       file: document.file, text: document.text, catalogue: .all, opening: HomeDefinition.openFile)
     let draft = reader.readDevice(node, as: .bridged)
     guard let draft, reader.problems.isEmpty else { throw DefinitionError(problems: reader.problems) }
-    var bridge = DeviceDraft(name: Marked(value: name, mark: mark), room: room, kind: .bridge, mark: mark)
-    bridge.bridged = [draft]
+    let bridge = DeviceDraft(definition: self, name: Marked(value: name, mark: mark), bridged: [draft])
     var resolver = DefinitionResolver()
     let bridges = resolver.resolve([FileDraft(devices: [bridge])]).devices
     // Devices that run already do not share further attributes.

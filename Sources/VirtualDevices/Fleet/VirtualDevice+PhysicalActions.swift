@@ -158,7 +158,7 @@ extension VirtualDevice {
   /// Causes a test event by its name or its trigger.
   func cause(_ text: String, at place: Place) throws(ControlError) -> TestEvent {
     let events = try testEvents(at: place)
-    let number = text.hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
+    let number = UInt64(numeral: text)
     guard let event = events.first(where: { $0.trigger == number || $0.name.lowercased() == text.lowercased() }) else {
       let names = events.map(\.name)
       throw ControlError(

@@ -47,25 +47,11 @@ final class SocketClients {
   // MARK: Connecting
 
   private func connect(_ path: String) throws {
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw Self.error("can't open a socket") }
+    let descriptor = try SocketPath.connect(to: path)
     polls.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
     partial.append([])
     var time = timeval(tv_sec: Self.timeout, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
-    guard let directory = SocketPath.Directory(of: path) else {
-      throw Self.error("can't open the directory of \(path)")
-    }
-    defer { directory.close() }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: directory.short.utf8.prefix($0.count - 1)) }
-    let isConnected = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-      }
-    }
-    guard isConnected else { throw Self.error("can't connect to \(path)") }
     if kind != .bare { try start() }
   }
 

@@ -65,9 +65,7 @@ final class KillWriter {
     return problems
   }
 
-  private func text(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
+  private func text(_ bytes: [UInt8]) -> String { bytes.hexadecimal.lowercased() }
 
   func beginWriting() {
     isWriting = true

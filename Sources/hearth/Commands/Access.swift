@@ -21,7 +21,7 @@ struct Access: AsyncParsableCommand {
         let own = try await session.fabric.nodeID
         let entries = try await session.accessList(of: device)
         home.output.result(
-          .array(entries.enumerated().map { AccessReport.json($0.element).adding("number", .integer($0.offset + 1)) }),
+          .array(entries.enumerated().map { AccessReport.json($0.element).adding("number", .int($0.offset + 1)) }),
           AccessReport.table(entries, registry, own))
       }
     }
@@ -168,9 +168,9 @@ enum AccessReport {
         .array(
           targets.map { target in
             [
-              "endpoint": target.endpoint.wrapped.map { .integer($0.rawValue) } ?? .null,
-              "cluster": target.cluster.wrapped.map { .integer($0.rawValue) } ?? .null,
-              "deviceType": target.deviceType.wrapped.map { .integer($0.rawValue) } ?? .null,
+              "endpoint": .optional(target.endpoint.wrapped?.rawValue),
+              "cluster": .optional(target.cluster.wrapped?.rawValue),
+              "deviceType": .optional(target.deviceType.wrapped?.rawValue),
             ]
           })
       } ?? .null,

@@ -100,10 +100,10 @@ enum BindingReport {
 
   static func json(_ entry: BindingEntry) -> JSON {
     [
-      "sourceEndpoint": .integer(entry.source.rawValue),
+      "sourceEndpoint": .int(entry.source.rawValue),
       "nodeID": entry.target.node.map { .string("\($0.rawValue)") } ?? .null,
-      "group": entry.target.group.map { .integer($0.rawValue) } ?? .null,
-      "endpoint": entry.target.endpoint.map { .integer($0.rawValue) } ?? .null,
+      "group": .optional(entry.target.group?.rawValue),
+      "endpoint": .optional(entry.target.endpoint?.rawValue),
       "cluster": entry.target.cluster.map { .string(ElementNames.cluster($0)) } ?? .null,
     ]
   }

@@ -35,8 +35,8 @@ struct CheckReport {
 
   private static func json(_ finding: DeviceCheck.Finding) -> JSON {
     [
-      "endpoint": .integer(finding.endpoint.rawValue),
-      "clusterID": finding.cluster.map { .integer($0.rawValue) } ?? .null,
+      "endpoint": .int(finding.endpoint.rawValue),
+      "clusterID": .optional(finding.cluster?.rawValue),
       "cluster": .optional(finding.cluster.map { ElementNames.cluster($0) }), "message": .string(finding.message),
     ]
   }

@@ -131,10 +131,8 @@ struct WireNumber: ExpressibleByArgument {
   var value: UInt16
 
   init?(argument: String) {
-    let parsed =
-      argument.lowercased().hasPrefix("0x") ? UInt16(argument.dropFirst(2), radix: 16) : UInt16(argument)
-    guard let parsed else { return nil }
-    value = parsed
+    guard let value = UInt16(numeral: argument) else { return nil }
+    self.value = value
   }
 }
 
@@ -161,10 +159,10 @@ struct SetupCodeReport {
 
   var json: JSON {
     var object: JSON = [
-      "version": .integer(payload.version), "passcode": .integer(payload.passcode),
-      "discriminator": payload.discriminator.longValue.map { .integer($0) } ?? .null,
-      "shortDiscriminator": .integer(payload.discriminator.shortValue), "vendorID": .integer(payload.vendorID),
-      "productID": .integer(payload.productID), "flow": .string("\(payload.flow)"),
+      "version": .int(payload.version), "passcode": .int(payload.passcode),
+      "discriminator": .optional(payload.discriminator.longValue),
+      "shortDiscriminator": .int(payload.discriminator.shortValue), "vendorID": .int(payload.vendorID),
+      "productID": .int(payload.productID), "flow": .string("\(payload.flow)"),
       "discovery": payload.discovery.map { .array(Self.names(of: $0).map { .string($0.key) }) } ?? .null,
       "qrCode": .optional(qrText), "manualCode": .optional(manualCode), "valid": .bool(problem == nil),
     ]
@@ -172,7 +170,7 @@ struct SetupCodeReport {
     if !extra.isEmpty {
       object = object.adding("serialNumber", .optional(payload.serialNumber)).adding(
         "extra",
-        .array(extra.map { ["tag": .integer($0.tag), "name": .optional($0.name), "value": Self.json($0.value)] }))
+        .array(extra.map { ["tag": .int($0.tag), "name": .optional($0.name), "value": Self.json($0.value)] }))
     }
     if let problem { object = object.adding("problem", .string(problem)) }
     return object
@@ -184,7 +182,7 @@ struct SetupCodeReport {
     if let qrText { rows.append(("QR code", qrText)) }
     rows.append(("Passcode", Self.padded(payload.passcode)))
     switch payload.discriminator {
-    case .long(let value): rows.append(("Discriminator", "\(value) (0x\(String(value, radix: 16, uppercase: true)))"))
+    case .long(let value): rows.append(("Discriminator", "\(value) (0x\(value.hexadecimal()))"))
     case .short(let value): rows.append(("Discriminator", "\(value), the upper 4 bits only"))
     }
     if payload.vendorID != 0 || payload.productID != 0 {
@@ -210,8 +208,8 @@ struct SetupCodeReport {
   private static func json(_ value: TLVElement.Value) -> JSON {
     switch value {
     case .string(let text): .string(text)
-    case .unsigned(let number): number <= UInt64(Int64.max) ? .integer(number) : .string("\(number)")
-    case .signed(let number): .number(number)
+    case .unsigned(let number): number <= UInt64(Int64.max) ? .int(number) : .string("\(number)")
+    case .signed(let number): .int(number)
     case .boolean(let flag): .bool(flag)
     default: .string(text(value))
     }
@@ -223,7 +221,7 @@ struct SetupCodeReport {
     case .unsigned(let number): "\(number)"
     case .signed(let number): "\(number)"
     case .boolean(let flag): "\(flag)"
-    case .octets(let bytes): bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    case .octets(let bytes): bytes.hexadecimal.lowercased()
     default: "\(value)"
     }
   }

@@ -36,17 +36,15 @@ struct Decode: ParsableCommand {
   private func bytes() throws -> [UInt8] {
     let joined = input.joined(separator: " ")
     if let bytes = [UInt8](hexadecimal: joined) { return bytes }
-    let data: Data
+    let data: [UInt8]
     if input == ["-"] {
-      data = try FileHandle.standardInput.readToEnd() ?? Data()
+      data = Array(try FileHandle.standardInput.readToEnd() ?? Data())
     } else {
-      guard let content = FileManager.default.contents(atPath: joined) else {
-        throw HomeError(.badArguments, "“\(joined)”: neither hexadecimal digits nor a readable file")
+      do { data = try NamedFile.bytes(joined) } catch {
+        throw HomeError(.badArguments, "“\(joined)”: neither hexadecimal digits nor a readable file", cause: error)
       }
-      data = content
     }
-    if let text = String(data: data, encoding: .utf8), let bytes = [UInt8](hexadecimal: text) { return bytes }
-    return Array(data)
+    return String(validating: data, as: UTF8.self).flatMap { [UInt8](hexadecimal: $0) } ?? data
   }
 
   static func json(_ explanation: Explanation) -> JSON {

@@ -61,7 +61,7 @@ struct Describe: AsyncParsableCommand {
         throw error
       }
       home.output.text(
-        (["ok": false, "error": Output.object(error), "data": json.adding(report.json)] as JSON).text)
+        (["ok": false, "error": Output.object(error), "data": json.adding(report.json)] as JSON).description)
       throw ProcessExit(error.code).error
     }
   }
@@ -195,17 +195,17 @@ enum DeviceDescription {
     let identity = device.identity
     let endpoints: [JSON] = row.device.parts.endpoints.map { endpoint in
       [
-        "id": .integer(endpoint.id.rawValue),
+        "id": .int(endpoint.id.rawValue),
         "types": .array(
           endpoint.deviceTypes.map {
-            ["id": .integer($0.rawValue), "name": .string(ElementNames.deviceType($0))]
+            ["id": .int($0.rawValue), "name": .string(ElementNames.deviceType($0))]
           }),
         "clusters": .array(
           endpoint.servers.map { cluster in
             let metadata = metadata(row, endpoint.id, cluster)
             let own = metadata.sourceConnectivity
             return [
-              "id": .integer(cluster.rawValue), "name": .string(ElementNames.cluster(cluster)),
+              "id": .int(cluster.rawValue), "name": .string(ElementNames.cluster(cluster)),
               "known": .bool(ElementNames.isKnown(cluster)),
               "connectivityState": .string(own.connectivityState.rawValue),
               "connectivityReason": .optional(metadata.offlineReason?.text),
@@ -213,14 +213,14 @@ enum DeviceDescription {
             ]
           }),
         "clientClusters": .array(
-          endpoint.clients.map { ["id": .integer($0.rawValue), "name": .string(ElementNames.cluster($0))] }),
-        "parts": .array(endpoint.parts.map { .integer($0.rawValue) }),
+          endpoint.clients.map { ["id": .int($0.rawValue), "name": .string(ElementNames.cluster($0))] }),
+        "parts": .array(endpoint.parts.map { .int($0.rawValue) }),
       ]
     }
     let ways = row.device.sources.map { json($0, isActive: $0.id == row.device.source?.id) }
     return DeviceTable.json(row).adding("ways", .array(ways))
-      .adding("vendorID", identity.vendorID.map { .integer($0.rawValue) } ?? .null)
-      .adding("productID", identity.productID.map { .integer($0) } ?? .null)
+      .adding("vendorID", .optional(identity.vendorID?.rawValue))
+      .adding("productID", .optional(identity.productID))
       .adding("vendorName", .optional(identity.vendorName)).adding("productName", .optional(identity.productName))
       .adding("serialNumber", .optional(identity.serialNumber)).adding("uniqueID", .optional(identity.uniqueID))
       .adding("softwareVersion", .optional(identity.softwareVersion))

@@ -108,7 +108,7 @@ struct Devices: AsyncParsableCommand {
       home.output.result(.array(reports.map(DeviceTable.json)), "")
     } else {
       home.output.screen(
-        screen.text(table, rows: TableScreen.rows, colors: Terminal.hasColors(STDOUT_FILENO)))
+        screen.text(table, rows: Terminal.rows, colors: Terminal.hasColors(STDOUT_FILENO)))
     }
   }
 }
@@ -188,10 +188,10 @@ enum DeviceTable {
   static func json(_ row: DeviceRow) -> JSON {
     let device = row.device
     let parts: [JSON] = device.state.parts.map { part in
-      var object: JSON = ["endpoint": .integer(part.endpoint.rawValue)]
+      var object: JSON = ["endpoint": .int(part.endpoint.rawValue)]
       if let isOn = part.isOn { object = object.adding("onOff", .bool(isOn)) }
       if let level = part.level {
-        object = object.adding("currentLevel", .integer(level)).adding("level", .integer(part.percent ?? 0))
+        object = object.adding("currentLevel", .int(level)).adding("level", .int(part.percent ?? 0))
       }
       if let color = part.color { object = object.adding("color", .string(color.description)) }
       if !part.readings.isEmpty { object = object.adding("readings", .array(part.readings.map(json))) }
@@ -203,7 +203,7 @@ enum DeviceTable {
       microseconds.map { .string(ClockText.iso(milliseconds: $0 / 1000)) } ?? .null
     }
     return row.record.jsonNames
-      .adding("types", .array(row.record.typeNames.map { .string($0) }))
+      .adding("types", .texts(row.record.typeNames))
       .adding("online", .bool(row.isOnline))
       .adding("connectivityState", .string(device.sourceConnectivity.connectivityState.rawValue))
       .adding("settledConnectivityState", .string(device.settledConnectivity.connectivityState.rawValue))
@@ -256,12 +256,5 @@ final class TableScreen {
       lines = lines.prefix(shown) + ["… and \(rest) more"]
     }
     return "\u{1B}[?7l\u{1B}[H" + lines.joined(separator: "\u{1B}[K\n") + "\u{1B}[K\u{1B}[J\u{1B}[?7h"
-  }
-
-  /// The number of lines of standard output's terminal; nil: not known.
-  static var rows: Int? {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return nil }
-    return Int(size.ws_row)
   }
 }

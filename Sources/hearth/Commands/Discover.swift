@@ -77,21 +77,16 @@ struct ServiceReporter {
 
   private func line(_ change: String, _ service: MatterService) {
     let json: JSON = ["ok": true, "data": Self.json(service).adding("change", .string(change))]
-    output.text(output.json ? json.text : "\(change)  \(Self.instance(service))  \(Self.summary(service))")
+    output.text(output.json ? json.description : "\(change)  \(Self.instance(service))  \(Self.summary(service))")
   }
 
   static func key(_ service: MatterService) -> String { (service.deviceName ?? "~") + instance(service) }
 
   static func instance(_ service: MatterService) -> String {
     switch service.kind {
-    case .operational(let fabric, let node): hex(fabric) + "-" + hex(node)
-    case .commissionable(let instance), .commissioner(let instance): hex(instance)
+    case .operational(let fabric, let node): fabric.hexadecimal(16) + "-" + node.hexadecimal(16)
+    case .commissionable(let instance), .commissioner(let instance): instance.hexadecimal(16)
     }
-  }
-
-  private static func hex(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
   private static func kind(_ service: MatterService) -> String {
@@ -136,19 +131,19 @@ struct ServiceReporter {
   static func json(_ service: MatterService) -> JSON {
     var object: JSON = [
       "kind": .string(kind(service)), "instance": .string(instance(service)), "hostName": .string(service.hostName),
-      "port": .integer(service.port), "addresses": .array(service.addresses.map { .string("\($0)") }),
+      "port": .int(service.port), "addresses": .array(service.addresses.map { .string("\($0)") }),
     ]
     switch service.kind {
     case .operational(let fabric, let node):
-      object = object.adding("compressedFabricID", .string(hex(fabric))).adding("nodeID", .string("\(node)"))
+      object = object.adding("compressedFabricID", .string(fabric.hexadecimal(16))).adding("nodeID", .string("\(node)"))
     case .commissionable, .commissioner:
       object = object.adding("name", .optional(service.deviceName))
-        .adding("deviceType", service.deviceType.map { .integer($0) } ?? .null)
+        .adding("deviceType", .optional(service.deviceType))
         .adding("deviceTypeName", .optional(service.deviceType.map { ElementNames.deviceType(DeviceTypeID($0)) }))
-        .adding("vendorID", service.vendorID.map { .integer($0) } ?? .null)
-        .adding("productID", service.productID.map { .integer($0) } ?? .null)
-        .adding("discriminator", service.discriminator.map { .integer($0) } ?? .null)
-        .adding("commissioningMode", .integer(service.commissioningMode))
+        .adding("vendorID", .optional(service.vendorID))
+        .adding("productID", .optional(service.productID))
+        .adding("discriminator", .optional(service.discriminator))
+        .adding("commissioningMode", .int(service.commissioningMode))
     }
     return object
   }

@@ -33,14 +33,14 @@ struct Doctor: ParsableCommand {
     table.wrappedColumns = ["FINDING", "ADVICE"]
     for check in checks { table.add(check.subject, check.level.rawValue, check.finding, check.advice ?? "") }
     let problems = checks.count { $0.level == .problem }
-    let data: JSON = ["problems": .integer(problems), "checks": .array(checks.map(Self.json))]
+    let data: JSON = ["problems": .int(problems), "checks": .array(checks.map(Self.json))]
     guard problems > 0 else { return options.output.result(data, table.text) }
     let error = HomeError(.expectationFailed, problems == 1 ? "1 problem found" : "\(problems) problems found")
     guard options.json else {
       options.output.text(table.text)
       throw error
     }
-    options.output.text((["ok": false, "error": Output.object(error), "data": data] as JSON).text)
+    options.output.text((["ok": false, "error": Output.object(error), "data": data] as JSON).description)
     throw ProcessExit(error.code).error
   }
 

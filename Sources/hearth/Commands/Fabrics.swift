@@ -50,8 +50,8 @@ struct Fabrics: AsyncParsableCommand {
 enum FabricReport {
   static func json(_ fabric: FabricEntry) -> JSON {
     [
-      "index": .integer(fabric.index.rawValue), "fabricID": .string("\(fabric.fabricID.rawValue)"),
-      "nodeID": .string("\(fabric.nodeID.rawValue)"), "vendorID": .integer(fabric.vendorID.rawValue),
+      "index": .int(fabric.index.rawValue), "fabricID": .string("\(fabric.fabricID.rawValue)"),
+      "nodeID": .string("\(fabric.nodeID.rawValue)"), "vendorID": .int(fabric.vendorID.rawValue),
       "label": .string(fabric.label), "isOurs": .bool(fabric.isOurs),
     ]
   }

@@ -159,11 +159,11 @@ extension GroupRecord {
   fileprivate func json(_ registry: HomeRegistry, pending: [NodeID]? = nil) -> JSON {
     let pending = pending ?? (isDeleted ? holders : nil)
     return [
-      "id": .integer(id.rawValue), "name": .string(name),
+      "id": .int(id.rawValue), "name": .string(name),
       "members": .array(
         members.map { member in
           [
-            "nodeID": .string("\(member.node.rawValue)"), "endpoint": .integer(member.endpoint.rawValue),
+            "nodeID": .string("\(member.node.rawValue)"), "endpoint": .int(member.endpoint.rawValue),
             "name": .optional(registry.device(member.node)?.fullName),
           ]
         }),

@@ -64,10 +64,7 @@ extension HomeCommands.Cloud {
         }
         return token
       }
-      guard let data = FileManager.default.contents(atPath: tokenFile) else {
-        throw HomeError(.notFound, "\(tokenFile): can't be read")
-      }
-      return String(decoding: data, as: UTF8.self)
+      return String(decoding: try NamedFile.bytes(tokenFile), as: UTF8.self)
     }
   }
 
@@ -123,7 +120,7 @@ enum CloudReport {
   static func json(_ account: CloudAccount, _ devices: [String]) -> JSON {
     [
       "name": .string(account.name), "address": .string(account.address),
-      "devices": .array(devices.map { .string($0) }), "state": .string(state(account)),
+      "devices": .texts(devices), "state": .string(state(account)),
       "lastContact": .optional(account.lastContact.map { ClockText.iso(milliseconds: $0 / 1000) }),
       "failure": .optional(account.failure),
     ]

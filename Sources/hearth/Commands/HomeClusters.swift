@@ -65,5 +65,5 @@ extension HomeCommands {
 }
 
 extension MakersCluster {
-  fileprivate var json: JSON { ["id": .integer(id.rawValue), "name": .string(name)] }
+  fileprivate var json: JSON { ["id": .int(id.rawValue), "name": .string(name)] }
 }

@@ -37,11 +37,10 @@ struct HomeCommands: AsyncParsableCommand {
           requestID: requestID ?? UUID().uuidString, agentUserID: agentUserID,
           devices: try await session.devices().list(), rooms: try await session.rooms().list())
       }
-      let line = "\(sync)"
-      let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
+      let object = try JSONSerialization.jsonObject(with: Data("\(sync)".utf8))
       let text = try JSONSerialization.data(
         withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
-      self.options.output.result(.encoded(line), String(decoding: text, as: UTF8.self))
+      self.options.output.result(sync, String(decoding: text, as: UTF8.self))
     }
   }
 }

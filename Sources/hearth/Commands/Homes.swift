@@ -137,7 +137,7 @@ extension HomeCommands {
         if let time { try await home.setGraceTime(time.duration) }
         return try await home.graceTime
       }
-      options.output.result(["graceMilliseconds": .integer(grace.milliseconds)], TimeSpan.text(grace))
+      options.output.result(["graceMilliseconds": .int(grace.milliseconds)], TimeSpan.text(grace))
     }
   }
 }
@@ -185,7 +185,7 @@ extension HomeCommands {
       if let wanted { _ = try NetworkOptions.existing(wanted) }
       let current = try await options.withHome { try await $0.change(.init(interfaces: wanted)).interfaces }
       options.output.result(
-        ["interfaces": .array(current.map { .string($0) })],
+        ["interfaces": .texts(current)],
         current.isEmpty ? "loopback only" : current.joined(separator: " "))
     }
   }

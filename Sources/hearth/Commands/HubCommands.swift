@@ -77,25 +77,18 @@ struct HubCommands: AsyncParsableCommand {
       let signal = try await home.withHome { session in
         options.updates = folder?.updates(home, in: session)
         let hub = try await HubServer.open(session, options)
-        var server: MetricsServer?
-        do {
-          server = try await metrics.open(home.output) { await hub.metrics.families }
-          let status = await hub.status
-          home.output.result(
-            HubReport.json(status),
-            "serving \(HubReport.count(status.devices, "device")) at \(status.addresses.joined(separator: " and "))")
-          do {
-            if let readyFile { try Data("\(getpid())\n".utf8).write(to: URL(filePath: readyFile), options: .atomic) }
-          } catch { throw HomeError(.internalError, "the ready file can't be written", cause: error) }
-          let signal = await stop.wait()
-          await server?.close()
-          await hub.close()
-          return signal
-        } catch {
-          await server?.close()
-          await hub.close()
-          throw error
+        let result = await Result {
+          try await metrics.serving(home.output, { await hub.metrics.families }) {
+            let status = await hub.status
+            home.output.result(
+              HubReport.json(status),
+              "serving \(HubReport.count(status.devices, "device")) at \(status.addresses.joined(separator: " and "))")
+            try NamedFile.writeReady(readyFile)
+            return await stop.wait()
+          }
         }
+        await hub.close()
+        return try result.get()
       }
       // SIGTERM from a service manager is success; SIGINT has its own exit code.
       if signal == SIGINT { throw ProcessExit.interrupted.error }
@@ -154,7 +147,7 @@ struct HubCommands: AsyncParsableCommand {
     func run() async throws {
       let (client, pending) = try await home.withHome { try await $0.revoke(name) }
       home.output.result(
-        HubReport.json(client).adding("pendingDevices", .array(pending.map { .string($0) })),
+        HubReport.json(client).adding("pendingDevices", .texts(pending)),
         "revoked \(client.name)"
           + (pending.isEmpty
             ? "" : "; these devices accept its certificate until they are reached: \(pending.joined(separator: ", "))"))
@@ -188,9 +181,9 @@ enum HubReport {
 
   static func json(_ status: HubStatus) -> JSON {
     [
-      "process": .integer(status.process), "follower": .bool(status.isFollowing),
-      "since": .string(ClockText.iso(milliseconds: status.since / 1000)), "devices": .integer(status.devices),
-      "devicesOnline": .integer(status.devicesOnline), "addresses": .array(status.addresses.map { .string($0) }),
+      "process": .int(status.process), "follower": .bool(status.isFollowing),
+      "since": .string(ClockText.iso(milliseconds: status.since / 1000)), "devices": .int(status.devices),
+      "devicesOnline": .int(status.devicesOnline), "addresses": .texts(status.addresses),
       "clients": .array(
         status.clients.map {
           [
@@ -200,7 +193,7 @@ enum HubReport {
         }),
       "fingerprint": .optional(status.fingerprint),
       "drops": VirtualDeviceReport.json(status.drops.sorted { $0.key < $1.key }),
-      "missingAccess": .array((status.missingAccess ?? []).map { .string($0) }),
+      "missingAccess": .texts(status.missingAccess ?? []),
     ]
   }
 

@@ -16,7 +16,7 @@ extension HubCommands {
         """)
     @OptionGroup var options: GlobalOptions
     @Option(help: "The role: guest (read), member (read and control) or owner (full access).")
-    var role: Role = .guest
+    var role: HomeRole = .guest
     @Option(
       help: ArgumentHelp(
         "An address of the hub for the client, nearest first; repeatable. Default: those where the hub listens for other "
@@ -25,25 +25,13 @@ extension HubCommands {
     var address: [String] = []
     @Argument(help: "The name of the client.") var name: String
 
-    enum Role: String, CaseIterable, ExpressibleByArgument {
-      case guest, member, owner
-
-      var role: HomeRole {
-        switch self {
-        case .guest: .guest
-        case .member: .member
-        case .owner: .owner
-        }
-      }
-    }
-
     func run() async throws {
       let state = try options.stateDirectory
       let (client, invitation) = try await options.withHome { home in
         let status = try await home.hubStatus
         let addresses = try addresses(status, state)
         let fingerprint = try fingerprint(status, state)
-        let (client, token) = try await home.invite(name, role.role)
+        let (client, token) = try await home.invite(name, role)
         return (
           client,
           HubInvitation(
@@ -145,8 +133,8 @@ extension HubCommands {
       }
       try invitation.store(in: state, authorities: caFile, membership: membership)
       options.output.result(
-        HubReport.json(invitation).adding("devices", .integer(devices)).adding(
-          "directDevices", .integer(membership?.credentials.nodes.count ?? 0)),
+        HubReport.json(invitation).adding("devices", .int(devices)).adding(
+          "directDevices", .int(membership?.credentials.nodes.count ?? 0)),
         "joined as \(invitation.name) (\(invitation.role.rawValue)); the home has \(HubReport.count(devices, "device"))"
       )
     }

@@ -30,7 +30,7 @@ struct Observe: AsyncParsableCommand {
         options before is kept.
         """)
     @OptionGroup var options: GlobalOptions
-    @Flag(help: "The type of change.") var type: ObservedType
+    @Flag(help: "The type of change.") var type: SampleType
     @Option(
       help: ArgumentHelp("Observe only this device; repeatable.", valueName: "target"), completion: .device)
     var device: [String] = []
@@ -59,7 +59,7 @@ struct Observe: AsyncParsableCommand {
       let target: BackgroundDelivery.Target = webhook.map { .webhook($0) } ?? .command(command)
       let (added, registry) = try await options.withHome { home in
         let registry = await home.registry
-        let filter = try ObserverReport.filter(type.type, device, cluster, in: registry)
+        let filter = try ObserverReport.filter(type, device, cluster, in: registry)
         let delivery = try await home.enableBackgroundDelivery(
           for: filter.type, predicate: filter, frequency: frequency, target: target)
         return (delivery, registry)
@@ -105,31 +105,6 @@ struct Observe: AsyncParsableCommand {
     func run() async throws {
       try await options.withHome { try await $0.disableBackgroundDelivery(id) }
       options.output.result(["id": .string("\(id)"), "removed": true], "removed observer \(id)")
-    }
-  }
-}
-
-/// A type of change as a command line flag.
-enum ObservedType: String, EnumerableFlag {
-  case attribute, event, connectivity, topology, all
-
-  var type: SampleType {
-    switch self {
-    case .attribute: .attribute
-    case .event: .event
-    case .connectivity: .connectivity
-    case .topology: .topology
-    case .all: .all
-    }
-  }
-
-  static func help(for value: Self) -> ArgumentHelp? {
-    switch value {
-    case .attribute: "Observe attribute values."
-    case .event: "Observe events."
-    case .connectivity: "Observe the connectivity of devices and its reason."
-    case .topology: "Observe devices, rooms and names."
-    case .all: "Observe all changes."
     }
   }
 }

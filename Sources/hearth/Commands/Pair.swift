@@ -3,6 +3,7 @@ import HearthHome
 import MatterController
 import MatterModel
 import MatterProtocol
+import Runtime
 import Synchronization
 
 /// `hearth pair`.
@@ -120,19 +121,19 @@ struct Pair: AsyncParsableCommand {
   private func json(_ paired: PairedDevice, _ steps: [(CommissioningStep, Duration)]) -> JSON {
     let result = paired.result
     return paired.device.jsonNames
-      .adding("types", .array(paired.device.typeNames.map { .string($0) }))
+      .adding("types", .texts(paired.device.typeNames))
       .adding("vendorName", .optional(paired.device.identity.vendorName))
       .adding("productName", .optional(paired.device.identity.productName))
-      .adding("fabricIndex", result.fabricIndex.map { .integer($0.rawValue) } ?? .null)
+      .adding("fabricIndex", .optional(result.fabricIndex?.rawValue))
       .adding("address", .string("\(result.address)"))
       .adding("attestation", .string(result.attestation.rawValue))
       .adding("attestationVerified", .bool(result.attestationFailure == nil))
       .adding("attestationFailure", .optional(result.attestationFailure?.description))
-      .adding("milliseconds", .integer(result.duration.milliseconds))
+      .adding("milliseconds", .int(result.duration.milliseconds))
       .adding(
         "steps",
         .array(
-          steps.map { ["step": .string($0.0.rawValue), "milliseconds": .decimal(StepReporter.milliseconds($0.1))] }))
+          steps.map { ["step": .string($0.0.rawValue), "milliseconds": .number(StepReporter.milliseconds($0.1))] }))
   }
 
   private func text(_ paired: PairedDevice) -> String {
@@ -171,8 +172,7 @@ extension DeviceRecord {
   var typeNames: [String] {
     var seen: Set<DeviceTypeID> = []
     let types = applicationEndpoints.flatMap(\.deviceTypes).filter { seen.insert($0).inserted }
-    let utilities: Set<DeviceTypeID> = [0x0011, 0x0012, 0x0013, 0x0014, 0x0510, 0x050D, 0x0019]
-    let main = types.filter { !utilities.contains($0) }
+    let main = types.filter { !DeviceEndpoint.utilityTypes.contains($0) }
     return (main.isEmpty ? types : main).map { ElementNames.deviceType($0) }
   }
 }

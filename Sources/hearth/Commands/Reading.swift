@@ -22,12 +22,8 @@ struct Read: AsyncParsableCommand {
       let registry = await session.registry
       let groups = PathGroup.groups(try paths.flatMap { try registry.paths($0) }, in: registry)
       try home.check(groups.map(\.device))
-      let results = await groups.concurrentMap { one -> Result<ReassembledReport, HomeError> in
-        do throws(HomeError) {
-          return .success(try await session.read(one.device, one.paths))
-        } catch {
-          return .failure(error)
-        }
+      let results = await groups.concurrentMap { one in
+        await Result { () async throws(HomeError) in try await session.read(one.device, one.paths) }
       }
       try print(groups, results, await session.state)
     }
@@ -85,7 +81,7 @@ struct Read: AsyncParsableCommand {
             ? first : HomeError(code, "\(failures.count) of the paths could not be read")),
         "data": .array(values), "failures": .array(failures.map(Output.object)),
       ]
-      home.output.text(object.text)
+      home.output.text(object.description)
     }
     throw ProcessExit(code).error
   }
@@ -118,7 +114,7 @@ struct AttributeValue {
   var json: JSON {
     var object: JSON = [
       "device": .string(device.name), "nodeID": .string("\(device.nodeID.rawValue)"),
-      "endpoint": .integer(path.endpoint.rawValue),
+      "endpoint": .int(path.endpoint.rawValue),
       "cluster": .string(ElementNames.cluster(path.cluster)),
       "attribute": .string(ElementNames.attribute(path.attribute, of: path.cluster)),
       "path": .string(

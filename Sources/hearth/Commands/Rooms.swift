@@ -44,7 +44,7 @@ enum RoomReport {
       return [
         "id": .optional(id), "name": .optional(room?.name),
         "home": .optional(room.flatMap { state.structure($0.structureID)?.name }),
-        "devices": .array(devices.map { .string($0) }),
+        "devices": .texts(devices),
       ]
     }
     let without = devices(state, in: nil)

@@ -132,8 +132,8 @@ extension HomeOptions {
 
 extension StoredScene {
   fileprivate func json(_ device: DeviceRecord) -> JSON {
-    device.jsonNames.adding("endpoint", .integer(endpoint.rawValue)).adding("scene", .integer(number))
+    device.jsonNames.adding("endpoint", .int(endpoint.rawValue)).adding("scene", .int(number))
       .adding("sceneName", .optional(name.isEmpty ? nil : name))
-      .adding("transitionMilliseconds", .integer(transitionTime))
+      .adding("transitionMilliseconds", .int(transitionTime))
   }
 }

@@ -25,7 +25,6 @@ struct SchemaCommand: ParsableCommand {
 
   private static func cluster(_ name: String) throws -> any Cluster.Type {
     if let cluster = ClusterCatalogue.cluster(named: name) { return cluster }
-    let near = NearestName.suggestions(for: name, in: ClusterCatalogue.all.map { $0.name })
-    throw HomeError(.notFound, "unknown cluster “\(name)”", candidates: near)
+    throw HomeError.unknown("unknown cluster “\(name)”", name, in: ClusterCatalogue.all.map { $0.name })
   }
 }

@@ -6,23 +6,23 @@ import MatterModel
 enum SchemaReport {
   static func json(_ type: DeviceType) -> JSON {
     [
-      "id": .integer(type.id.rawValue), "name": .string(type.name), "revision": .integer(type.revision),
-      "servers": .array(type.servers.map { .integer($0.rawValue) }),
-      "clients": .array(type.clients.map { .integer($0.rawValue) }),
+      "id": .int(type.id.rawValue), "name": .string(type.name), "revision": .int(type.revision),
+      "servers": .array(type.servers.map { .int($0.rawValue) }),
+      "clients": .array(type.clients.map { .int($0.rawValue) }),
       "elements": .array(
         type.elements.sorted { $0.key < $1.key }.map { cluster, names in
-          ["cluster": .integer(cluster.rawValue), "names": .array(names.map { .string($0) })]
+          ["cluster": .int(cluster.rawValue), "names": .texts(names)]
         }),
     ]
   }
 
   static func json(_ cluster: any Cluster.Type) -> JSON {
     [
-      "id": .integer(cluster.id.rawValue), "name": .string(cluster.name), "revision": .integer(cluster.revision),
+      "id": .int(cluster.id.rawValue), "name": .string(cluster.name), "revision": .int(cluster.revision),
       "features": .array(
         cluster.features.map {
           [
-            "bit": .integer($0.bit), "code": .string($0.code), "name": .string($0.name),
+            "bit": .int($0.bit), "code": .string($0.code), "name": .string($0.name),
             "conformance": .string($0.conformance),
           ]
         }),
@@ -32,14 +32,14 @@ enum SchemaReport {
   }
 
   private static func values(_ names: [UInt64: String]) -> JSON {
-    .array(names.sorted { $0.key < $1.key }.map { ["value": .integer($0.key), "name": .string($0.value)] })
+    .array(names.sorted { $0.key < $1.key }.map { ["value": .int($0.key), "name": .string($0.value)] })
   }
 
   private static func attribute(_ info: AttributeInfo) -> JSON {
     var object: JSON = [
-      "id": .integer(info.id.rawValue), "name": .string(info.name), "type": type(info.schema),
+      "id": .int(info.id.rawValue), "name": .string(info.name), "type": type(info.schema),
       "read": .string("\(info.read)"), "write": .optional(info.write.map { "\($0)" }),
-      "quality": .array(names(info.quality).map { .string($0) }), "conformance": .string(info.conformance.text),
+      "quality": .texts(names(info.quality)), "conformance": .string(info.conformance.text),
     ]
     if let constraint = constraint(info.constraint) { object = object.adding("constraint", constraint) }
     return object
@@ -47,16 +47,16 @@ enum SchemaReport {
 
   private static func command(_ info: CommandInfo) -> JSON {
     [
-      "id": .integer(info.id.rawValue), "name": .string(info.name), "fields": members(info.request),
-      "response": info.response.map { ["id": .integer($0.id.rawValue), "fields": members($0.schema)] } ?? .null,
-      "invoke": .string("\(info.privilege)"), "quality": .array(names(info.quality).map { .string($0) }),
+      "id": .int(info.id.rawValue), "name": .string(info.name), "fields": members(info.request),
+      "response": info.response.map { ["id": .int($0.id.rawValue), "fields": members($0.schema)] } ?? .null,
+      "invoke": .string("\(info.privilege)"), "quality": .texts(names(info.quality)),
       "conformance": .string(info.conformance.text),
     ]
   }
 
   private static func event(_ info: EventInfo) -> JSON {
     [
-      "id": .integer(info.id.rawValue), "name": .string(info.name), "fields": members(info.payload),
+      "id": .int(info.id.rawValue), "name": .string(info.name), "fields": members(info.payload),
       "priority": .string("\(info.priority)"), "read": .string("\(info.read)"),
       "fabricSensitive": .bool(info.isFabricSensitive), "conformance": .string(info.conformance.text),
     ]
@@ -67,7 +67,7 @@ enum SchemaReport {
     return .array(
       members.map {
         [
-          "id": .integer($0.id), "name": .string($0.name), "type": type($0.schema), "optional": .bool($0.isOptional),
+          "id": .int($0.id), "name": .string($0.name), "type": type($0.schema), "optional": .bool($0.isOptional),
         ]
       })
   }
@@ -83,7 +83,7 @@ enum SchemaReport {
         "kind": .string("map\(bits)"),
         "bits": .array(
           Schema.fields(names).map {
-            ["bit": .integer($0.bits.lowerBound), "width": .integer($0.bits.count), "name": .string($0.name)]
+            ["bit": .int($0.bits.lowerBound), "width": .int($0.bits.count), "name": .string($0.name)]
           }),
         "inverted": .bool(isInverted),
       ]
@@ -96,9 +96,9 @@ enum SchemaReport {
   private static func constraint(_ constraint: Constraint) -> JSON? {
     switch constraint {
     case .none: nil
-    case .range(let range): ["min": .number(range.lowerBound), "max": .number(range.upperBound)]
-    case .length(let range): ["minLength": .integer(range.lowerBound), "maxLength": .integer(range.upperBound)]
-    case .entries(let count): ["maxEntries": .integer(count)]
+    case .range(let range): ["min": .int(range.lowerBound), "max": .int(range.upperBound)]
+    case .length(let range): ["minLength": .int(range.lowerBound), "maxLength": .int(range.upperBound)]
+    case .entries(let count): ["maxEntries": .int(count)]
     }
   }
 
@@ -120,20 +120,21 @@ enum SchemaReport {
     for info in cluster.attributes {
       let write = info.write.map { ", write \($0)" } ?? ""
       elements.add(
-        "attribute", hex(info.id.rawValue, 4), info.name, info.schema.typeName, limits(info.constraint),
+        "attribute", "0x" + info.id.rawValue.hexadecimal(4), info.name, info.schema.typeName, limits(info.constraint),
         "read \(info.read)\(write)", info.conformance.text)
     }
     for info in cluster.commands {
       elements.add(
-        "command", hex(info.id.rawValue, 2), info.name, info.request.typeName, "", "invoke \(info.privilege)",
+        "command", "0x" + info.id.rawValue.hexadecimal(2), info.name, info.request.typeName, "",
+        "invoke \(info.privilege)",
         info.conformance.text)
     }
     for info in cluster.events {
       elements.add(
-        "event", hex(info.id.rawValue, 2), info.name, info.payload.typeName, "", "\(info.priority)",
+        "event", "0x" + info.id.rawValue.hexadecimal(2), info.name, info.payload.typeName, "", "\(info.priority)",
         info.conformance.text)
     }
-    let title = "\(cluster.name) \(hex(cluster.id.rawValue, 4)), revision \(cluster.revision)"
+    let title = "\(cluster.name) 0x\(cluster.id.rawValue.hexadecimal(4)), revision \(cluster.revision)"
     let tables = [features(cluster), elements, types(cluster)].filter { !$0.rows.isEmpty }
     return title + "\n" + tables.map(\.text).joined(separator: "\n\n") + "\n"
   }
@@ -198,10 +199,5 @@ enum SchemaReport {
     case .length(let range): "length \(range.lowerBound) to \(range.upperBound)"
     case .entries(let count): "at most \(count) entries"
     }
-  }
-
-  private static func hex(_ number: UInt32, _ digits: Int) -> String {
-    let text = String(number, radix: 16, uppercase: true)
-    return "0x" + String(repeating: "0", count: max(0, digits - text.count)) + text
   }
 }

@@ -45,7 +45,7 @@ struct Share: AsyncParsableCommand {
       let window = try await session.share(device, for: time.duration, isEnhanced: !basic)
       let report = window.code.map { SetupCodeReport($0) }
       home.output.result(
-        device.jsonNames.adding("seconds", .integer(window.duration.components.seconds))
+        device.jsonNames.adding("seconds", .int(window.duration.components.seconds))
           .adding("code", report?.json ?? .null),
         "\(device.label) can be commissioned for \(TimeSpan.text(window.duration))\n"
           + (report?.text(picture: !hidesPicture) ?? "with the code on the device's label"))
@@ -54,8 +54,8 @@ struct Share: AsyncParsableCommand {
 
   private func json(_ window: WindowState, _ device: DeviceRecord) -> JSON {
     device.jsonNames.adding("window", .string(camelCase("\(window.status)")))
-      .adding("fabricIndex", window.fabricIndex.map { .integer($0.rawValue) } ?? .null)
-      .adding("vendorID", window.vendorID.map { .integer($0.rawValue) } ?? .null)
+      .adding("fabricIndex", .optional(window.fabricIndex?.rawValue))
+      .adding("vendorID", .optional(window.vendorID?.rawValue))
   }
 
   private func text(_ window: WindowState) -> String {

@@ -158,6 +158,6 @@ final class ChangePrinter: Sendable {
   }
 
   private func line(_ json: JSON, _ text: String) {
-    output.text(output.json ? (["ok": true, "data": json] as JSON).text : text)
+    output.text(output.json ? (["ok": true, "data": json] as JSON).description : text)
   }
 }

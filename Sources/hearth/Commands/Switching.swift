@@ -42,12 +42,12 @@ extension HomeOptions {
     try await forEach({ try await $0.targets(targets, accepting: action) }) { session, target in
       let parts = try await session.turn(target, action)
       let states = parts.map { $0.isOn == true }
-      var json = target.device.jsonNames.adding("endpoint", parts.first.map { .integer($0.endpoint.rawValue) } ?? .null)
+      var json = target.device.jsonNames.adding("endpoint", .optional(parts.first?.endpoint.rawValue))
         .adding("onOff", .bool(states.first == true))
       if parts.count > 1 {
         json = json.adding(
           "endpoints",
-          .array(parts.map { ["endpoint": .integer($0.endpoint.rawValue), "onOff": .bool($0.isOn == true)] }))
+          .array(parts.map { ["endpoint": .int($0.endpoint.rawValue), "onOff": .bool($0.isOn == true)] }))
       }
       let words = Set(states).count == 1 ? [states[0]] : states
       return (json, "\(target.device.label): \(words.map { $0 ? "on" : "off" }.joined(separator: ", "))")
@@ -82,8 +82,8 @@ struct Level: AsyncParsableCommand {
       let parts = try await session.dim(target, to: level, over: tenths)
       let (part, reached, percent) = (parts[0], parts[0].level ?? 0, parts[0].percent ?? 0)
       return (
-        target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue))
-          .adding("currentLevel", .integer(reached)).adding("level", .integer(percent)),
+        target.device.jsonNames.adding("endpoint", .int(part.endpoint.rawValue))
+          .adding("currentLevel", .int(reached)).adding("level", .int(percent)),
         "\(target.device.label): \(reached == 0 ? "off" : isRaw ? "\(reached)" : "\(percent)%")"
       )
     }
@@ -117,7 +117,7 @@ struct Color: AsyncParsableCommand {
       let part = try await session.color(target, color, over: tenths)
       let shown = (part.color ?? color).description
       return (
-        target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue)).adding("color", .string(shown)),
+        target.device.jsonNames.adding("endpoint", .int(part.endpoint.rawValue)).adding("color", .string(shown)),
         "\(target.device.label): \(shown)"
       )
     }

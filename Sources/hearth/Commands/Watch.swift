@@ -224,7 +224,7 @@ actor LogReader {
   }
 
   private func print(_ line: (json: JSON, text: String?), counts: Bool = true) {
-    guard let text = output.json ? (["ok": true, "data": line.json] as JSON).text : line.text else { return }
+    guard let text = output.json ? (["ok": true, "data": line.json] as JSON).description : line.text else { return }
     output.text(text)
     if counts, let left = rest { rest = left - 1 }
   }

@@ -55,7 +55,7 @@ struct Write: AsyncParsableCommand {
           raw: raw, levels: state.levels(of: device.nodeID, on: value.path.endpoint ?? device.mainEndpoint))
       }
       try await session.write(device, writes, isTimed: isTimed || write.needsTimed)
-      return (device.jsonNames.adding("written", .integer(writes.count)), "\(device.label): written")
+      return (device.jsonNames.adding("written", .int(writes.count)), "\(device.label): written")
     }
   }
 
@@ -187,7 +187,7 @@ struct Invoke: AsyncParsableCommand {
       let name =
         "\(ElementNames.cluster(command.cluster)).\(ElementNames.command(command.command, of: command.cluster))"
       let schema = answer.map { ElementNames.response($0.path.command, of: command.cluster) } ?? .any
-      let json = device.jsonNames.adding("endpoint", .integer(command.endpoint.rawValue))
+      let json = device.jsonNames.adding("endpoint", .int(command.endpoint.rawValue))
         .adding("command", .string(name)).adding("status", "SUCCESS")
         .adding("response", answer?.fields.map { .encoded(schema.json(of: $0)) } ?? .null)
       guard let text = answer?.fields.map({ schema.text(of: $0) }) else {

@@ -1,3 +1,4 @@
+import HearthHome
 import VirtualDevices
 
 /// A device of a definition that controllers can't distinguish from a running one.
@@ -36,7 +37,7 @@ struct DeviceClash: Equatable {
   var json: JSON {
     [
       "device": .string(device), "shared": .string(shared), "other": .string(other), "home": .string(home),
-      "process": .integer(process),
+      "process": .int(process),
     ]
   }
 }

@@ -32,7 +32,7 @@ struct Run: AsyncParsableCommand {
     help: ArgumentHelp(
       "The DNS-SD responder: auto (Avahi if its daemon is running, otherwise builtin), avahi, builtin, or off.",
       discussion: "The loopback interface always uses builtin, because Avahi does not work there."))
-  var mdns: DiscoveryMode = .auto
+  var mdns: ServiceDiscovery.Mode = .auto
   @Option(
     help: ArgumentHelp(
       "A file with the addresses of nodes that switches are bound to, one line each: “2: 192.168.1.20:5540”.",
@@ -78,7 +78,7 @@ struct Run: AsyncParsableCommand {
     for clash in clashes { options.output.progress("hearth: \(clash.warning)") }
     var fleetOptions = FleetOptions(devicesDirectory: state.devices, runDirectory: state.run)
     fleetOptions.interfaces = InterfaceSelection(names: interface)
-    fleetOptions.discovery = mdns.mode
+    fleetOptions.discovery = mdns
     fleetOptions.seed = seed
     fleetOptions.portBase = portBase
     fleetOptions.shard = shard
@@ -95,9 +95,9 @@ struct Run: AsyncParsableCommand {
       let (bridged, parts) = (count(bridges: true), count(bridges: false))
       return options.output.result(
         [
-          "home": .string(home.name), "devices": .integer(home.devices.count), "bridged": .integer(bridged),
-          "parts": .integer(parts),
-          "rooms": .array(home.rooms.map { .string($0) }), "clashes": .array(clashes.map(\.json)),
+          "home": .string(home.name), "devices": .int(home.devices.count), "bridged": .int(bridged),
+          "parts": .int(parts),
+          "rooms": .texts(home.rooms), "clashes": .array(clashes.map(\.json)),
         ],
         "\(home.name): valid, \(Self.number(home.devices.count, "device"))"
           + (parts > 0 ? " with \(parts) parts" : "") + (bridged > 0 ? " and \(bridged) behind bridges" : ""))
@@ -115,33 +115,22 @@ struct Run: AsyncParsableCommand {
     }
     if let registry { FleetRegistry.add(run: state.run, to: registry) }
     defer { if let registry { FleetRegistry.remove(from: registry) } }
-    let metricsServer: MetricsServer?
-    do {
-      metricsServer = try await metrics.open(options.output) { (try? await fleet.metrics().families) ?? [] }
-    } catch {
-      await fleet.stop()
-      throw error
-    }
-    let status = try await fleet.status()
-    if options.json {
-      options.output.result(VirtualDeviceReport.json(status.devices), "")
-    } else {
-      options.output.text(VirtualDeviceReport.table(status.devices))
-      options.output.progress("\(name): \(Self.count(status.devices.count)) up; Ctrl-C stops them")
-    }
-    if let readyFile {
-      do {
-        try Data("\(getpid())\n".utf8).write(to: URL(filePath: readyFile), options: .atomic)
-      } catch {
-        await fleet.stop()
-        throw HomeError(.internalError, "the ready file \(readyFile) can't be written", cause: error)
+    let result = await Result {
+      try await metrics.serving(options.output, { (try? await fleet.metrics().families) ?? [] }) {
+        let status = try await fleet.status()
+        if options.json {
+          options.output.result(VirtualDeviceReport.json(status.devices), "")
+        } else {
+          options.output.text(VirtualDeviceReport.table(status.devices))
+          options.output.progress("\(name): \(Self.count(status.devices.count)) up; Ctrl-C stops them")
+        }
+        try NamedFile.writeReady(readyFile)
+        return await stop.wait()
       }
     }
-    let signal = await stop.wait()
-    await metricsServer?.close()
     await fleet.stop()
     // SIGTERM from a service manager is success; SIGINT has its own exit code.
-    if signal == SIGINT { throw ProcessExit.interrupted.error }
+    if try result.get() == SIGINT { throw ProcessExit.interrupted.error }
   }
 
   /// Checks the network options in the same way as a start.
@@ -149,7 +138,7 @@ struct Run: AsyncParsableCommand {
     do {
       var discovery = ServiceDiscovery.Options(
         interfaces: try NetworkInterfaces.select(InterfaceSelection(names: interface)))
-      discovery.mode = mdns.mode
+      discovery.mode = mdns
       try ServiceDiscovery.check(discovery)
     } catch {
       throw HomeError(starting: error)
@@ -198,20 +187,6 @@ extension HomeError {
         "\(system.filePath ?? "the state directory"): \(system.localizedDescription); "
           + "choose another directory with --state", cause: cause)
     default: self.init(.internalError, "\(error)", cause: cause)
-    }
-  }
-}
-
-/// The values of --mdns.
-enum DiscoveryMode: String, CaseIterable, ExpressibleByArgument {
-  case auto, avahi, builtin, off
-
-  var mode: ServiceDiscovery.Mode {
-    switch self {
-    case .auto: .auto
-    case .avahi: .avahi
-    case .builtin: .builtin
-    case .off: .off
     }
   }
 }

@@ -105,9 +105,7 @@ struct RunningDevices {
     }
     let names = entries.map(\.name)
     let paths = entries.map(\.path).filter { !names.contains($0) }
-    throw HomeError(
-      .notFound, "no device “\(text)” is running",
-      candidates: NearestName.suggestions(for: text, in: names + paths))
+    throw HomeError.unknown("no device “\(text)” is running", text, in: names + paths)
   }
 
   func isDevice(_ text: String) -> Bool { (try? resolve(text)) != nil }

@@ -41,7 +41,7 @@ struct Types: ParsableCommand {
       table.add(kind.name, "\(kind.deviceType)", clusters.joined(separator: " "), kind.summary)
       objects.append([
         "name": .string(kind.name), "id": .string("\(kind.deviceType)"), "summary": .string(kind.summary),
-        "clusters": .array(clusters.map { .string($0) }),
+        "clusters": .texts(clusters),
       ])
     }
     options.output.result(.array(objects), table.text)

@@ -30,7 +30,7 @@ struct SimAdd: AsyncParsableCommand {
         let text = String(decoding: try encoder.encode(fields), as: UTF8.self)
         try await running.send(.add(device: entry.path, entry: text), to: entry)
       }
-      options.output.result(["bridge": .string(entry.path), "added": .array(names.map { .string($0) })], "")
+      options.output.result(["bridge": .string(entry.path), "added": .texts(names)], "")
     }
   }
 }

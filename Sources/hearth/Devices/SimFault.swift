@@ -92,7 +92,7 @@ struct SimFault: AsyncParsableCommand {
       let node = fleet?.devices.first { $0.path == entry.node.path }
       let present = entry.path == node?.path ? node?.faults : node?.bridged.first { $0.path == entry.path }?.faults
       options.output.result(
-        ["device": .string(entry.path), "faults": .array((present ?? []).map { .string($0) })],
+        ["device": .string(entry.path), "faults": .texts(present ?? [])],
         isChange ? "" : present.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") } ?? "no faults")
     }
   }

@@ -106,11 +106,11 @@ extension VirtualDeviceReport {
   static func json(_ network: DeviceNetwork?) -> JSON {
     let conditions = network?.conditions
     return [
-      "partitioned": .bool(network?.isPartitioned ?? false), "lossPercent": .decimal(conditions?.loss.percent ?? 0),
-      "latencyMilliseconds": .integer(conditions?.latency.milliseconds ?? 0),
-      "jitterMilliseconds": .integer(conditions?.jitter.milliseconds ?? 0),
-      "duplicatePercent": .decimal(conditions?.duplication.percent ?? 0),
-      "reorderPercent": .decimal(conditions?.reordering.percent ?? 0),
+      "partitioned": .bool(network?.isPartitioned ?? false), "lossPercent": .number(conditions?.loss.percent ?? 0),
+      "latencyMilliseconds": .int(conditions?.latency.milliseconds ?? 0),
+      "jitterMilliseconds": .int(conditions?.jitter.milliseconds ?? 0),
+      "duplicatePercent": .number(conditions?.duplication.percent ?? 0),
+      "reorderPercent": .number(conditions?.reordering.percent ?? 0),
     ]
   }
 }

@@ -45,7 +45,7 @@ struct SimSet: AsyncParsableCommand {
           ))
       }
       for (entry, request) in requests { try await running.send(request, to: entry) }
-      options.output.result(["set": .integer(requests.count)], "")
+      options.output.result(["set": .int(requests.count)], "")
     }
   }
 
@@ -104,21 +104,12 @@ struct SimAttributePath {
   /// Parses a path from its end, because names may contain dots.
   init(_ path: String, in running: RunningDevices) throws(HomeError) {
     guard let parts = DottedPath(path, names: 2, isDevice: running.isDevice), let clusterName = parts.names.first,
-      let attributeName = parts.names.last
+      let attributeName = parts.names.last, let cluster = try HomeRegistry.cluster(clusterName),
+      let attribute = try HomeRegistry.element(attributeName, of: cluster, .attribute)
     else {
       throw HomeError(.badArguments, "“\(path)”: expected DEVICE.CLUSTER.ATTRIBUTE, such as Kitchen/Lamp.onOff.onOff")
     }
-    guard let cluster = ClusterCatalogue.cluster(named: clusterName) else {
-      throw HomeError(
-        .notFound, "unknown cluster “\(clusterName)”",
-        candidates: NearestName.suggestions(for: clusterName, in: ClusterCatalogue.all.map { $0.name }))
-    }
-    guard let info = cluster.attribute(named: attributeName) else {
-      throw HomeError(
-        .notFound, "\(cluster.name) has no attribute “\(attributeName)”",
-        candidates: NearestName.suggestions(for: attributeName, in: cluster.attributes.map(\.name)))
-    }
-    (self.cluster, attribute, endpoint) = (cluster.id, info.id, parts.endpoint)
+    (self.cluster, self.attribute, endpoint) = (cluster, AttributeID(attribute), parts.endpoint)
     entry = try running.resolve(parts.device)
   }
 }
@@ -190,9 +181,7 @@ struct SimPress: AsyncParsableCommand {
     }
     if let index = entry.buttons.firstIndex(where: { $0.lowercased() == button.lowercased() }) { return index }
     if let number = Int(button), (1...max(1, entry.buttons.count)).contains(number) { return number - 1 }
-    throw HomeError(
-      .notFound, "no button “\(button)”", device: entry.path,
-      candidates: NearestName.suggestions(for: button, in: entry.buttons))
+    throw HomeError.unknown("no button “\(button)”", button, in: entry.buttons, device: entry.path)
   }
 }
 
@@ -204,26 +193,14 @@ struct SimPower: AsyncParsableCommand {
       A device that loses power disappears without a notification, and starts from its stored state when the power returns. \
       A bridged device without power is unreachable for its bridge.
       """)
-  enum Power: String, CaseIterable, ExpressibleByArgument {
-    case on, off, cycle
-
-    var request: ControlRequest.Power {
-      switch self {
-      case .on: .on
-      case .off: .off
-      case .cycle: .cycle
-      }
-    }
-  }
-
   @OptionGroup var options: SimOptions
   @Argument(help: "The device.") var device: String
-  @Argument(help: "The power: on, off, or cycle (off, and on after one second).") var power: Power
+  @Argument(help: "The power: on, off, or cycle (off, and on after one second).") var power: ControlRequest.Power
 
   func run() async throws {
     try await options.withDevices { running in
       let entry = try running.resolve(device)
-      try await running.send(.power(device: entry.path, power.request), to: entry)
+      try await running.send(.power(device: entry.path, power), to: entry)
       options.output.result(["device": .string(entry.path), "power": .string(power.rawValue)], "")
     }
   }
@@ -250,8 +227,7 @@ struct SimTrigger: AsyncParsableCommand {
       var table = Table("EVENT", "TRIGGER")
       var objects: [JSON] = []
       for event in events {
-        let number = String(event.trigger, radix: 16)
-        let trigger = "0x" + String(repeating: "0", count: 16 - number.count) + number
+        let trigger = "0x" + event.trigger.hexadecimal(16).lowercased()
         table.add(event.name, trigger)
         objects.append(["name": .string(event.name), "trigger": .string(trigger)])
       }

@@ -1,3 +1,4 @@
+import HearthHome
 import VirtualDevices
 
 /// Formats running devices as a table and JSON.
@@ -32,27 +33,27 @@ enum VirtualDeviceReport {
         [
           "name": .string(device.name), "room": .optional(device.room.isEmpty ? nil : device.room),
           "type": .string(device.type),
-          "nodeIDs": .array(device.nodeIDs.map { .string(decimal($0)) }), "port": .integer(device.port),
-          "passcode": .integer(device.passcode), "discriminator": .integer(device.discriminator),
+          "nodeIDs": .array(device.nodeIDs.map { .string(decimal($0)) }), "port": .int(device.port),
+          "passcode": .int(device.passcode), "discriminator": .int(device.discriminator),
           "manualCode": .string(device.manualCode), "qrCode": .string(device.qrCode),
-          "vendorID": .integer(device.vendorID), "productID": .integer(device.productID),
+          "vendorID": .int(device.vendorID), "productID": .int(device.productID),
           "serialNumber": .string(device.serialNumber), "uniqueID": .string(device.uniqueID),
           "commissionable": .bool(device.isCommissionable),
           "fabrics": .array(
             device.fabrics.map {
               [
-                "index": .integer($0.index), "fabricID": .string($0.fabricID), "nodeID": .string(decimal($0.nodeID)),
+                "index": .int($0.index), "fabricID": .string($0.fabricID), "nodeID": .string(decimal($0.nodeID)),
                 "label": .string($0.label),
               ]
             }),
-          "onOff": device.onOff.map { .bool($0) } ?? .null, "level": device.level.map { .integer($0) } ?? .null,
-          "position": device.position.map { .integer($0) } ?? .null, "state": .string(device.state),
-          "powered": .bool(device.isPowered), "asleep": device.isAsleep.map { .bool($0) } ?? .null,
-          "buttons": .array(device.buttons.map { .string($0) }),
+          "onOff": .optional(device.onOff), "level": .optional(device.level),
+          "position": .optional(device.position), "state": .string(device.state),
+          "powered": .bool(device.isPowered), "asleep": .optional(device.isAsleep),
+          "buttons": .texts(device.buttons),
           "bridged": .array(device.isBridge ? device.bridged.map(json) : []),
           "parts": .array(device.isBridge ? [] : device.bridged.map(json)),
           "network": device.network.map { json($0) } ?? .null,
-          "faults": .array(device.faults.map { .string($0) }),
+          "faults": .texts(device.faults),
           "drops": json(device.drops.sorted { $0.key < $1.key }),
         ]
       })
@@ -61,16 +62,16 @@ enum VirtualDeviceReport {
   private static func json(_ device: BridgedStatus) -> JSON {
     [
       "name": .string(device.name), "room": .optional(device.room.isEmpty ? nil : device.room),
-      "type": .string(device.type), "endpoint": .integer(device.endpoint), "reachable": .bool(device.isReachable),
-      "onOff": device.onOff.map { .bool($0) } ?? .null, "level": device.level.map { .integer($0) } ?? .null,
-      "position": device.position.map { .integer($0) } ?? .null, "state": .string(device.state),
-      "buttons": .array(device.buttons.map { .string($0) }),
-      "faults": .array(device.faults.map { .string($0) }),
+      "type": .string(device.type), "endpoint": .int(device.endpoint), "reachable": .bool(device.isReachable),
+      "onOff": .optional(device.onOff), "level": .optional(device.level),
+      "position": .optional(device.position), "state": .string(device.state),
+      "buttons": .texts(device.buttons),
+      "faults": .texts(device.faults),
     ]
   }
 
   /// Counts of messages by reason.
   static func json(_ drops: [(key: String, value: Int)]) -> JSON {
-    .object(drops.map { JSON.Member(key: $0.key, value: .integer($0.value)) })
+    .object(drops.map { JSON.Member($0.key, .int($0.value)) })
   }
 }

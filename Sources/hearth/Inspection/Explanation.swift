@@ -154,7 +154,7 @@ struct TLVExplainer {
           ?? cluster.commands.first { $0.response?.id == CommandID(id) }.map { $0.name + "Response" }
       case .event: cluster.event(EventID(id))?.name
       }
-    return "\(cluster.name).\(name ?? "0x" + String(id, radix: 16, uppercase: true))"
+    return "\(cluster.name).\(name ?? "0x" + id.hexadecimal())"
   }
 
   private static func number(_ element: TLVElement, _ tag: UInt8) -> UInt32? {
@@ -165,12 +165,12 @@ struct TLVExplainer {
   static func text(_ value: TLVElement.Value) -> String {
     switch value {
     case .signed(let value): "\(value)"
-    case .unsigned(let value): value > 9 ? "\(value) (0x\(String(value, radix: 16, uppercase: true)))" : "\(value)"
+    case .unsigned(let value): value > 9 ? "\(value) (0x\(value.hexadecimal()))" : "\(value)"
     case .boolean(let value): "\(value)"
     case .float(let value): "\(value) (single)"
     case .double(let value): "\(value) (double)"
     case .string(let value): "“\(value)”"
-    case .octets(let value): "\(hexadecimal(value)) (\(value.count) bytes)"
+    case .octets(let value): "\(value.hexadecimal) (\(value.count) bytes)"
     case .null: "null"
     case .structure, .array, .list: ""
     }

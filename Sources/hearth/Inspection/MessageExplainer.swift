@@ -66,7 +66,7 @@ enum MessageExplainer {
         "Exchange", "\(header.exchange)", note: header.isFromInitiator ? "from its initiator" : "from its responder"),
       Explanation("Protocol", "\(header.protocolID.number)", note: name(of: header.protocolID)),
       Explanation(
-        "Opcode", "0x" + hexadecimal([header.opcode]), note: shape?.name ?? name(ofOpcode: header)),
+        "Opcode", "0x" + header.opcode.hexadecimal(2), note: shape?.name ?? name(ofOpcode: header)),
       Explanation("Requests an acknowledgment", "\(header.needsAck)"),
     ]
     if let counter = header.acknowledged { children.append(Explanation("Acknowledges", "\(counter)")) }
@@ -77,7 +77,7 @@ enum MessageExplainer {
     }
     if rest.isEmpty { return [headers] }
     guard shape != nil || header.protocolID == .interactionModel else {
-      return [headers, Explanation("Payload", hexadecimal(rest), note: "\(rest.count) bytes")]
+      return [headers, Explanation("Payload", rest.hexadecimal, note: "\(rest.count) bytes")]
     }
     return [headers, try Explanation.tlv(rest, shape: shape, label: shape?.name ?? "Payload")]
   }
@@ -91,7 +91,7 @@ enum MessageExplainer {
       Explanation("Protocol", "\(report.protocolID.number)", note: name(of: report.protocolID)),
       Explanation("Protocol code", "\(report.code.rawValue)", note: "\(report.code)"),
     ]
-    if !report.data.isEmpty { children.append(Explanation("Data", hexadecimal(report.data))) }
+    if !report.data.isEmpty { children.append(Explanation("Data", report.data.hexadecimal)) }
     return Explanation("StatusReport", children: children)
   }
 

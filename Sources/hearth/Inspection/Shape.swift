@@ -10,20 +10,24 @@ final class Shape: Sendable {
     case plain
     /// A value whose type is given by the path beside it.
     case data
-    case status, priority
+    case statusCode, priority
   }
 
-  struct Member: Sendable {
-    var name: String
-    var kind = MemberKind.plain
+  struct Member: Sendable, ExpressibleByStringLiteral {
+    let name: String
+    let kind: MemberKind
     /// The shape of the value, or of each entry if the value is an array.
-    var shape: Shape?
+    let shape: Shape?
+
+    init(_ name: String, _ kind: MemberKind = .plain) { (self.name, self.kind, shape) = (name, kind, nil) }
+    init(_ name: String, _ shape: Shape) { (self.name, kind, self.shape) = (name, .plain, shape) }
+    init(stringLiteral name: String) { self.init(name) }
 
     /// The name of a number; nil if it has none.
     func meaning(_ element: TLVElement) -> String? {
       guard case .unsigned(let value) = element.value, let value = UInt8(exactly: value) else { return nil }
       return switch kind {
-      case .status: StatusCode(value).description
+      case .statusCode: StatusCode(value).description
       case .priority: EventPriority(rawValue: value).map { "\($0)" }
       case .plain, .data: nil
       }
@@ -45,13 +49,13 @@ final class Shape: Sendable {
 
   private init(path name: String, _ kind: ElementKind, cluster: UInt8, element: UInt8, _ names: [UInt8: String]) {
     self.name = name
-    members = names.mapValues { Member(name: $0) }
+    members = names.mapValues { Member($0) }
     (isPath, elementKind, clusterTag, elementTag) = (true, kind, cluster, element)
   }
 
   func member(_ tag: TLVTag) -> Member? {
     guard case .context(let number) = tag else { return nil }
-    return members[number] ?? (number == 0xFF && isMessage ? Member(name: "InteractionModelRevision") : nil)
+    return members[number] ?? (number == 0xFF && isMessage ? "InteractionModelRevision" : nil)
   }
 
   private var isMessage: Bool { Self.interaction.values.contains { $0 === self } }
@@ -73,111 +77,73 @@ extension Shape {
     path: "CommandPath", .command, cluster: 1, element: 2, [0: "Endpoint", 1: "Cluster", 2: "Command"])
   static let clusterPath = Shape(
     path: "ClusterPath", .attribute, cluster: 2, element: 0xFE, [0: "Node", 1: "Endpoint", 2: "Cluster"])
-  static let eventFilter = Shape("EventFilter", [0: .init(name: "Node"), 1: .init(name: "EventMin")])
-  static let dataVersionFilter = Shape(
-    "DataVersionFilter", [0: .init(name: "Path", shape: clusterPath), 1: .init(name: "DataVersion")])
-  static let status = Shape(
-    "Status", [0: .init(name: "Status", kind: .status), 1: .init(name: "ClusterStatus")])
-  static let attributeStatus = Shape(
-    "AttributeStatus", [0: .init(name: "Path", shape: attributePath), 1: .init(name: "Status", shape: status)])
+  static let eventFilter = Shape("EventFilter", [0: "Node", 1: "EventMin"])
+  static let dataVersionFilter = Shape("DataVersionFilter", [0: .init("Path", clusterPath), 1: "DataVersion"])
+  static let status = Shape("Status", [0: .init("Status", .statusCode), 1: "ClusterStatus"])
+  static let attributeStatus = Shape("AttributeStatus", [0: .init("Path", attributePath), 1: .init("Status", status)])
   static let attributeData = Shape(
-    "AttributeData",
-    [
-      0: .init(name: "DataVersion"), 1: .init(name: "Path", shape: attributePath), 2: .init(name: "Data", kind: .data),
-    ])
+    "AttributeData", [0: "DataVersion", 1: .init("Path", attributePath), 2: .init("Data", .data)])
   static let attributeReport = Shape(
-    "AttributeReport",
-    [
-      0: .init(name: "AttributeStatus", shape: attributeStatus), 1: .init(name: "AttributeData", shape: attributeData),
-    ])
-  static let eventStatus = Shape(
-    "EventStatus", [0: .init(name: "Path", shape: eventPath), 1: .init(name: "Status", shape: status)])
+    "AttributeReport", [0: .init("AttributeStatus", attributeStatus), 1: .init("AttributeData", attributeData)])
+  static let eventStatus = Shape("EventStatus", [0: .init("Path", eventPath), 1: .init("Status", status)])
   static let eventData = Shape(
     "EventData",
     [
-      0: .init(name: "Path", shape: eventPath), 1: .init(name: "EventNumber"),
-      2: .init(name: "Priority", kind: .priority), 3: .init(name: "EpochTimestamp"), 4: .init(name: "SystemTimestamp"),
-      5: .init(name: "DeltaEpochTimestamp"), 6: .init(name: "DeltaSystemTimestamp"),
-      7: .init(name: "Data", kind: .data),
+      0: .init("Path", eventPath), 1: "EventNumber", 2: .init("Priority", .priority), 3: "EpochTimestamp",
+      4: "SystemTimestamp", 5: "DeltaEpochTimestamp", 6: "DeltaSystemTimestamp", 7: .init("Data", .data),
     ])
   static let eventReport = Shape(
-    "EventReport",
-    [0: .init(name: "EventStatus", shape: eventStatus), 1: .init(name: "EventData", shape: eventData)])
+    "EventReport", [0: .init("EventStatus", eventStatus), 1: .init("EventData", eventData)])
   static let commandData = Shape(
-    "CommandData",
-    [
-      0: .init(name: "CommandPath", shape: commandPath), 1: .init(name: "CommandFields", kind: .data),
-      2: .init(name: "CommandRef"),
-    ])
+    "CommandData", [0: .init("CommandPath", commandPath), 1: .init("CommandFields", .data), 2: "CommandRef"])
   static let commandStatus = Shape(
-    "CommandStatus",
-    [
-      0: .init(name: "CommandPath", shape: commandPath), 1: .init(name: "Status", shape: status),
-      2: .init(name: "CommandRef"),
-    ])
+    "CommandStatus", [0: .init("CommandPath", commandPath), 1: .init("Status", status), 2: "CommandRef"])
   static let invokeResponse = Shape(
-    "InvokeResponse",
-    [0: .init(name: "Command", shape: commandData), 1: .init(name: "Status", shape: commandStatus)])
+    "InvokeResponse", [0: .init("Command", commandData), 1: .init("Status", commandStatus)])
 }
 
 // MARK: - Messages
 
 extension Shape {
   private static let requests: [UInt8: Member] = [
-    0: .init(name: "AttributeRequests", shape: attributePath), 1: .init(name: "EventRequests", shape: eventPath),
-    2: .init(name: "EventFilters", shape: eventFilter), 3: .init(name: "FabricFiltered"),
-    4: .init(name: "DataVersionFilters", shape: dataVersionFilter),
+    0: .init("AttributeRequests", attributePath), 1: .init("EventRequests", eventPath),
+    2: .init("EventFilters", eventFilter), 3: "FabricFiltered", 4: .init("DataVersionFilters", dataVersionFilter),
   ]
 
   /// The messages of the Interaction Model, by opcode.
   static let interaction: [UInt8: Shape] = [
-    1: Shape("StatusResponse", [0: .init(name: "Status", kind: .status)]),
+    1: Shape("StatusResponse", [0: .init("Status", .statusCode)]),
     2: Shape("ReadRequest", requests),
     3: Shape(
       "SubscribeRequest",
       [
-        0: .init(name: "KeepSubscriptions"), 1: .init(name: "MinIntervalFloor"), 2: .init(name: "MaxIntervalCeiling"),
-        3: .init(name: "AttributeRequests", shape: attributePath), 4: .init(name: "EventRequests", shape: eventPath),
-        5: .init(name: "EventFilters", shape: eventFilter), 7: .init(name: "FabricFiltered"),
-        8: .init(name: "DataVersionFilters", shape: dataVersionFilter),
+        0: "KeepSubscriptions", 1: "MinIntervalFloor", 2: "MaxIntervalCeiling",
+        3: .init("AttributeRequests", attributePath), 4: .init("EventRequests", eventPath),
+        5: .init("EventFilters", eventFilter), 7: "FabricFiltered", 8: .init("DataVersionFilters", dataVersionFilter),
       ]),
-    4: Shape("SubscribeResponse", [0: .init(name: "SubscriptionID"), 2: .init(name: "MaxInterval")]),
+    4: Shape("SubscribeResponse", [0: "SubscriptionID", 2: "MaxInterval"]),
     5: Shape(
       "ReportData",
       [
-        0: .init(name: "SubscriptionID"), 1: .init(name: "AttributeReports", shape: attributeReport),
-        2: .init(name: "EventReports", shape: eventReport), 3: .init(name: "MoreChunkedMessages"),
-        4: .init(name: "SuppressResponse"),
+        0: "SubscriptionID", 1: .init("AttributeReports", attributeReport), 2: .init("EventReports", eventReport),
+        3: "MoreChunkedMessages", 4: "SuppressResponse",
       ]),
     6: Shape(
       "WriteRequest",
-      [
-        0: .init(name: "SuppressResponse"), 1: .init(name: "TimedRequest"),
-        2: .init(name: "WriteRequests", shape: attributeData), 3: .init(name: "MoreChunkedMessages"),
-      ]),
-    7: Shape("WriteResponse", [0: .init(name: "WriteResponses", shape: attributeStatus)]),
-    8: Shape(
-      "InvokeRequest",
-      [
-        0: .init(name: "SuppressResponse"), 1: .init(name: "TimedRequest"),
-        2: .init(name: "InvokeRequests", shape: commandData),
-      ]),
+      [0: "SuppressResponse", 1: "TimedRequest", 2: .init("WriteRequests", attributeData), 3: "MoreChunkedMessages"]),
+    7: Shape("WriteResponse", [0: .init("WriteResponses", attributeStatus)]),
+    8: Shape("InvokeRequest", [0: "SuppressResponse", 1: "TimedRequest", 2: .init("InvokeRequests", commandData)]),
     9: Shape(
-      "InvokeResponse",
-      [
-        0: .init(name: "SuppressResponse"), 1: .init(name: "InvokeResponses", shape: invokeResponse),
-        2: .init(name: "MoreChunkedMessages"),
-      ]),
-    10: Shape("TimedRequest", [0: .init(name: "Timeout")]),
+      "InvokeResponse", [0: "SuppressResponse", 1: .init("InvokeResponses", invokeResponse), 2: "MoreChunkedMessages"]),
+    10: Shape("TimedRequest", [0: "Timeout"]),
   ]
 
   private static let sessionParameters = Shape(
     "SessionParameters",
     [
-      1: .init(name: "IdleInterval"), 2: .init(name: "ActiveInterval"), 3: .init(name: "ActiveThreshold"),
-      4: .init(name: "DataModelRevision"), 5: .init(name: "InteractionModelRevision"),
-      6: .init(name: "SpecificationVersion"), 7: .init(name: "MaxPathsPerInvoke"),
-      8: .init(name: "SupportedTransports"), 9: .init(name: "MaxTCPMessageSize"),
+      1: "IdleInterval", 2: "ActiveInterval", 3: "ActiveThreshold", 4: "DataModelRevision",
+      5: "InteractionModelRevision", 6: "SpecificationVersion", 7: "MaxPathsPerInvoke", 8: "SupportedTransports",
+      9: "MaxTCPMessageSize",
     ])
 
   /// The messages of the secure channel that are TLV, by opcode.
@@ -185,41 +151,35 @@ extension Shape {
     0x20: Shape(
       "PBKDFParamRequest",
       [
-        1: .init(name: "InitiatorRandom"), 2: .init(name: "InitiatorSessionID"), 3: .init(name: "PasscodeID"),
-        4: .init(name: "HasPBKDFParameters"), 5: .init(name: "SessionParameters", shape: sessionParameters),
+        1: "InitiatorRandom", 2: "InitiatorSessionID", 3: "PasscodeID", 4: "HasPBKDFParameters",
+        5: .init("SessionParameters", sessionParameters),
       ]),
     0x21: Shape(
       "PBKDFParamResponse",
       [
-        1: .init(name: "InitiatorRandom"), 2: .init(name: "ResponderRandom"), 3: .init(name: "ResponderSessionID"),
-        4: .init(
-          name: "PBKDFParameters",
-          shape: Shape("PBKDFParameters", [1: .init(name: "Iterations"), 2: .init(name: "Salt")])),
-        5: .init(name: "SessionParameters", shape: sessionParameters),
+        1: "InitiatorRandom", 2: "ResponderRandom", 3: "ResponderSessionID",
+        4: .init("PBKDFParameters", Shape("PBKDFParameters", [1: "Iterations", 2: "Salt"])),
+        5: .init("SessionParameters", sessionParameters),
       ]),
-    0x22: Shape("Pake1", [1: .init(name: "pA")]),
-    0x23: Shape("Pake2", [1: .init(name: "pB"), 2: .init(name: "cB")]),
-    0x24: Shape("Pake3", [1: .init(name: "cA")]),
+    0x22: Shape("Pake1", [1: "pA"]),
+    0x23: Shape("Pake2", [1: "pB", 2: "cB"]),
+    0x24: Shape("Pake3", [1: "cA"]),
     0x30: Shape(
       "Sigma1",
       [
-        1: .init(name: "InitiatorRandom"), 2: .init(name: "InitiatorSessionID"), 3: .init(name: "DestinationID"),
-        4: .init(name: "InitiatorPublicKey"), 5: .init(name: "SessionParameters", shape: sessionParameters),
-        6: .init(name: "ResumptionID"), 7: .init(name: "ResumeMIC"),
+        1: "InitiatorRandom", 2: "InitiatorSessionID", 3: "DestinationID", 4: "InitiatorPublicKey",
+        5: .init("SessionParameters", sessionParameters), 6: "ResumptionID", 7: "ResumeMIC",
       ]),
     0x31: Shape(
       "Sigma2",
       [
-        1: .init(name: "ResponderRandom"), 2: .init(name: "ResponderSessionID"), 3: .init(name: "ResponderPublicKey"),
-        4: .init(name: "Encrypted2"), 5: .init(name: "SessionParameters", shape: sessionParameters),
+        1: "ResponderRandom", 2: "ResponderSessionID", 3: "ResponderPublicKey", 4: "Encrypted2",
+        5: .init("SessionParameters", sessionParameters),
       ]),
-    0x32: Shape("Sigma3", [1: .init(name: "Encrypted3")]),
+    0x32: Shape("Sigma3", [1: "Encrypted3"]),
     0x33: Shape(
       "Sigma2Resume",
-      [
-        1: .init(name: "ResumptionID"), 2: .init(name: "ResumeMIC"), 3: .init(name: "ResponderSessionID"),
-        4: .init(name: "SessionParameters", shape: sessionParameters),
-      ]),
+      [1: "ResumptionID", 2: "ResumeMIC", 3: "ResponderSessionID", 4: .init("SessionParameters", sessionParameters)]),
   ]
 
   private static let all =

@@ -39,7 +39,7 @@ struct Replay: AsyncParsableCommand {
         """)
     }
     options.output.result(
-      ["entries": .integer(now.entries.count), "digest": .string(String(trace.digest, radix: 16))],
+      ["entries": .int(now.entries.count), "digest": .string(String(trace.digest, radix: 16))],
       "the same, byte for byte: \(now.entries.count) entries, digest \(String(trace.digest, radix: 16))")
   }
 }

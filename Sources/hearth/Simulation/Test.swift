@@ -182,18 +182,18 @@ struct Test: AsyncParsableCommand {
   /// - Parameter first: the first run that failed with the same line and cause; nil if there is none.
   private func report(_ result: ScenarioResult, like first: ScenarioResult?) {
     var json: JSON = [
-      "scenario": .string(result.scenario), "variant": result.variant.map { .integer($0) } ?? .null,
+      "scenario": .string(result.scenario), "variant": .optional(result.variant),
       "seed": .optional(result.seed.map(String.init)),
-      "passed": .bool(result.isPassed), "milliseconds": .integer(result.duration.milliseconds),
-      "elapsedMilliseconds": .integer(result.elapsed.milliseconds),
+      "passed": .bool(result.isPassed), "milliseconds": .int(result.duration.milliseconds),
+      "elapsedMilliseconds": .int(result.elapsed.milliseconds),
       "digest": .string(String(result.digest, radix: 16)),
     ]
     if let failure = result.failure {
       json = json.adding("message", .string(failure.message)).adding("again", .optional(failure.again))
         .adding("place", .optional(failure.mark.map { "\($0)" })).adding("excerpt", .optional(failure.excerpt))
-        .adding("timeline", .array(failure.timeline.map { .string($0) }))
+        .adding("timeline", .texts(failure.timeline))
     }
-    if !result.remarks.isEmpty { json = json.adding("remarks", .array(result.remarks.map { .string($0) })) }
+    if !result.remarks.isEmpty { json = json.adding("remarks", .texts(result.remarks)) }
     json = json.adding("commands", .array(result.commands.map(Self.json)))
       .adding("losses", .array(result.losses.map(Self.json)))
     guard let seed = result.seed, let again = result.failure?.again, let first = first?.seed else {
@@ -206,16 +206,16 @@ struct Test: AsyncParsableCommand {
   private static func json(_ command: CommandRecord) -> JSON {
     [
       "command": .string(command.text), "place": .string("\(command.mark)"),
-      "milliseconds": .integer(command.time.milliseconds), "error": .optional(command.error),
-      "count": .integer(command.count),
+      "milliseconds": .int(command.time.milliseconds), "error": .optional(command.error),
+      "count": .int(command.count),
     ]
   }
 
   private static func json(_ loss: NetworkLoss) -> JSON {
     [
       "from": .optional(loss.sender), "to": .optional(loss.receiver), "reason": .string(loss.reason.rawValue),
-      "count": .integer(loss.count), "firstMilliseconds": .integer(loss.first.milliseconds),
-      "lastMilliseconds": .integer(loss.last.milliseconds),
+      "count": .int(loss.count), "firstMilliseconds": .int(loss.first.milliseconds),
+      "lastMilliseconds": .int(loss.last.milliseconds),
     ]
   }
 }

@@ -25,17 +25,14 @@ struct AddressBook: Hashable, Sendable {
   init(file: String?) throws(HomeError) {
     self.init()
     guard let file else { return }
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw HomeError(.notFound, "\(file): can't be read")
-    }
-    self = try AddressBook(parsing: String(decoding: data, as: UTF8.self), name: file)
+    self = try AddressBook(parsing: String(decoding: NamedFile.bytes(file), as: UTF8.self), name: file)
   }
 
   /// Parses the text of a file.
   /// - Parameter name: the file name, for errors.
   /// - Throws: `badDefinition` with line and column of the first invalid line.
   init(parsing text: String, name: String) throws(HomeError) {
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       func wrong(_ column: Int, _ what: String) -> HomeError {
         HomeError(.badDefinition, "\(name):\(number + 1):\(column): \(what)")
       }
@@ -45,8 +42,8 @@ struct AddressBook: Hashable, Sendable {
       guard let colon = content.firstRange(of: ": ") else {
         throw wrong(1, "expected DEVICE: HOST:PORT, as kitchen/ceiling: 192.168.1.20:5540")
       }
-      let key = Self.trimmed(content[..<colon.lowerBound])
-      let value = Self.trimmed(content[colon.upperBound...])
+      let key = content[..<colon.lowerBound].trimmingCharacters(in: .whitespacesAndNewlines)
+      let value = content[colon.upperBound...].trimmingCharacters(in: .whitespacesAndNewlines)
       let column = content.distance(from: content.startIndex, to: colon.upperBound) + 1
       guard !key.isEmpty else { throw wrong(1, "expected the name of a device before the colon") }
       guard !entries.contains(where: { $0.key.lowercased() == key.lowercased() }) else {
@@ -94,12 +91,5 @@ struct AddressBook: Hashable, Sendable {
     let words = key.split(separator: " ")
     guard words.count == 2, words[0].lowercased() == "discriminator" else { return nil }
     return String(words[1])
-  }
-
-  private static func trimmed(_ text: Substring) -> String {
-    var text = text
-    while let first = text.first, first.isWhitespace { text.removeFirst() }
-    while let last = text.last, last.isWhitespace { text.removeLast() }
-    return String(text)
   }
 }

@@ -303,7 +303,7 @@ struct ChangeFormatter {
       let types = device.typeNames
       return about(
         "topology", "types: " + (types.isEmpty ? "none" : types.joined(separator: ", ")),
-        ["types": .array(types.map { .string($0) }), "source": .string("\(source)")])
+        ["types": .texts(types), "source": .string("\(source)")])
     case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomAdded, .roomRenamed,
       .roomRemoved:
       return about("topology", "changed")

@@ -25,7 +25,7 @@ struct EventValue {
     let schema = ElementNames.event(payloadOf: event.path.event, of: event.path.cluster)
     return [
       "device": .string(device.name), "nodeID": .string("\(device.nodeID.rawValue)"),
-      "endpoint": .integer(event.path.endpoint.rawValue), "event": .string(name),
+      "endpoint": .int(event.path.endpoint.rawValue), "event": .string(name),
       "number": .string("\(event.number)"), "priority": .string("\(event.priority)"),
       "value": .encoded(schema.json(of: payload)),
     ]

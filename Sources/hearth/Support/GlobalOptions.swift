@@ -105,7 +105,7 @@ struct NetworkOptions: ParsableArguments {
       discussion:
         "The loopback interface always uses builtin, because Avahi does not work there. With off, addresses are those "
         + "of --at and --address-book, and the last known address of each device."))
-  var mdns: DiscoveryMode = .auto
+  var mdns: ServiceDiscovery.Mode = .auto
 
   @Option(
     help: ArgumentHelp(

@@ -20,7 +20,7 @@ extension HomeOpening {
     var options = HomeController.Options(state: try global.stateDirectory, logger: global.logger)
     options.interfaces = try network.interfaces(options.state)
     options.address = try network.address
-    options.discovery = network.mdns.mode
+    options.discovery = network.mdns
     if network.addressBook != nil {
       options.addresses = try network.book().addresses(in: try StoredNames(options.state).registry())
     }
@@ -226,7 +226,7 @@ extension HomeOptions {
     if output.json {
       let error = HomeError(code, "\(failures.count) of \(results.count) targets failed")
       let object: JSON = ["ok": false, "error": Output.object(error), "data": .array(entries)]
-      output.text(object.text)
+      output.text(object.description)
     }
     throw ProcessExit(code).error
   }

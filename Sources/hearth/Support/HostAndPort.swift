@@ -1,6 +1,7 @@
-import Glibc
 import HearthHome
 import MatterProtocol
+import NIOCore
+import Runtime
 
 /// Parses `HOST:PORT`.
 enum HostAndPort {
@@ -43,24 +44,10 @@ enum HostAndPort {
   /// Returns the address, resolving host names with the system's resolver.
   static func resolve(_ text: String) throws(HomeError) -> MatterProtocol.SocketAddress {
     let (host, port) = try split(text)
-    if let ip = IPAddress(host) { return SocketAddress(ip, port: port) }
-    var hints = addrinfo()
-    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
-    var list: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, nil, &hints, &list) == 0, let list else {
-      throw HomeError(.notFound, "unknown host “\(host)”")
-    }
-    defer { freeaddrinfo(list) }
-    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-    var next: UnsafeMutablePointer<addrinfo>? = list
-    while let entry = next {
-      next = entry.pointee.ai_next
-      let status = getnameinfo(
-        entry.pointee.ai_addr, entry.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-      guard status == 0 else { continue }
-      let numeric = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      if let ip = IPAddress(numeric) { return SocketAddress(ip, port: port) }
-    }
-    throw HomeError(.notFound, "the host “\(host)” has no address")
+    if let ip = IPAddress(host) { return MatterProtocol.SocketAddress(ip, port: port) }
+    guard let found = try? NIOCore.SocketAddress.makeAddressResolvingHost(host, port: Int(port)),
+      let address = MatterProtocol.SocketAddress(found)
+    else { throw HomeError(.notFound, "unknown host “\(host)”") }
+    return address
   }
 }

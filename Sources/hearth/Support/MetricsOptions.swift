@@ -24,8 +24,18 @@ struct MetricsOptions: ParsableArguments, Sendable {
   /// Throws `badArguments` if the address is not valid.
   func check() throws(HomeError) { _ = try address }
 
+  /// Runs the body while metrics are served, if the option is given.
+  func serving<R>(
+    _ output: Output, _ source: @escaping MetricsServer.Source, _ body: () async throws -> R
+  ) async throws -> R {
+    let server = try await open(output, source)
+    let result = await Result(catching: body)
+    await server?.close()
+    return try result.get()
+  }
+
   /// Serves metrics if the option is given, and prints the address.
-  func open(_ output: Output, _ source: @escaping MetricsServer.Source) async throws -> MetricsServer? {
+  private func open(_ output: Output, _ source: @escaping MetricsServer.Source) async throws -> MetricsServer? {
     guard let address = try address else { return nil }
     let group = MultiThreadedEventLoopGroup.singleton
     do {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HearthHome
 import MatterClusters
 import VirtualDevices
@@ -20,6 +21,11 @@ enum NamedFile {
       }
     return HomeError(
       exists ? .badArguments : .notFound, "\(path) can't be read: \(reason)", cause: error)
+  }
+
+  /// Reads a whole file.
+  static func bytes(_ path: String) throws(HomeError) -> [UInt8] {
+    do { return try TextFile.bytes(path) } catch { throw unusable(path, error) }
   }
 
   /// Checks that a file can be written later, without writing it.
@@ -66,6 +72,14 @@ enum NamedFile {
       try Data(bytes).write(to: url, options: kind ?? .typeRegular == .typeRegular ? .atomic : [])
     } catch {
       throw HomeError(.badArguments, "\(path) can't be written: \(error.localizedDescription)", cause: error)
+    }
+  }
+
+  /// Writes the process id into the file of --ready-file, if it is given.
+  static func writeReady(_ path: String?) throws {
+    guard let path else { return }
+    do { try Data("\(getpid())\n".utf8).write(to: URL(filePath: path), options: .atomic) } catch {
+      throw HomeError(.internalError, "the ready file \(path) can't be written", cause: error)
     }
   }
 

@@ -87,18 +87,18 @@ struct ObserverReport {
     var object: JSON = [
       "id": .string("\(observer.id)"), "type": .string(observer.filter.type.rawValue),
       "devices": .array(devices.map { ["id": .string($0.id), "name": .optional($0.name)] }),
-      "endpoints": .array(endpoints.map { .integer($0.rawValue) }), "clusters": .array(clusters.map { .string($0) }),
-      "everyMilliseconds": period.map { .integer($0.milliseconds) } ?? .null,
+      "endpoints": .array(endpoints.map { .int($0.rawValue) }), "clusters": .texts(clusters),
+      "everyMilliseconds": .optional(period?.milliseconds),
     ]
     switch observer.target {
-    case .command(let words): object = object.adding("run", .array(words.map { .string($0) }))
+    case .command(let words): object = object.adding("run", .texts(words))
     case .webhook(let address): object = object.adding("webhook", .string(address))
     }
     return object.adding("anchor", .string("\(observer.anchor)"))
       .adding(
         "lastDelivery", observer.delivered.map { .string(ClockText.iso(milliseconds: $0 / 1000)) } ?? .null
       )
-      .adding("strikes", .integer(observer.strikes)).adding("suspended", .bool(observer.isSuspended))
+      .adding("strikes", .int(observer.strikes)).adding("suspended", .bool(observer.isSuspended))
       .adding("reason", .optional(observer.failure))
   }
 }

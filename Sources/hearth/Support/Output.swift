@@ -28,7 +28,7 @@ struct Output: Sendable {
   /// Prints a result, as JSON with `--json` and otherwise as text.
   func result(_ data: JSON, _ text: @autoclosure () -> String) {
     if json {
-      self.text((["ok": true, "data": data] as JSON).text)
+      self.text((["ok": true, "data": data] as JSON).description)
     } else {
       let text = text()
       if !text.isEmpty { self.text(text) }
@@ -38,7 +38,7 @@ struct Output: Sendable {
   /// Prints an error, with `--json` as an object on standard output.
   func failure(_ error: HomeError) {
     if json {
-      self.text((["ok": false, "error": Self.object(error)] as JSON).text)
+      self.text((["ok": false, "error": Self.object(error)] as JSON).description)
     } else {
       note("hearth: \(Self.sentence(error))")
       if verbosity > 0, let cause = error.cause { note("  cause: \(cause)") }
@@ -80,7 +80,7 @@ struct Output: Sendable {
       "code": .string(error.code.rawValue), "message": .string(error.message), "device": .optional(error.device),
     ]
     let candidates = error.code == .ambiguousTarget ? error.candidates[...] : error.candidates.prefix(suggestionCount)
-    if !candidates.isEmpty { object = object.adding("candidates", .array(candidates.map { .string($0) })) }
+    if !candidates.isEmpty { object = object.adding("candidates", .texts(candidates)) }
     if let definition = error.cause as? DefinitionError {
       object = object.adding("problems", .array(definition.problems.map(problem)))
     }
@@ -89,9 +89,9 @@ struct Output: Sendable {
 
   private static func problem(_ problem: DefinitionProblem) -> JSON {
     [
-      "file": .string(problem.mark.file), "line": .integer(problem.mark.line), "column": .integer(problem.mark.column),
+      "file": .string(problem.mark.file), "line": .int(problem.mark.line), "column": .int(problem.mark.column),
       "found": .string(problem.found), "expected": .string(problem.expected),
-      "suggestions": .array(problem.suggestions.map { .string($0) }),
+      "suggestions": .texts(problem.suggestions),
     ]
   }
 

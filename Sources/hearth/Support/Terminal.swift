@@ -4,10 +4,14 @@ import Glibc
 /// The terminal behind a descriptor.
 enum Terminal {
   /// The number of columns of standard output's terminal; nil for a pipe or a file, or if the number is not known.
-  static var columns: Int? {
+  static var columns: Int? { size(\.ws_col) }
+  /// The number of its lines, likewise.
+  static var rows: Int? { size(\.ws_row) }
+
+  private static func size(_ dimension: KeyPath<winsize, UInt16>) -> Int? {
     var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size[keyPath: dimension] > 0 else { return nil }
+    return Int(size[keyPath: dimension])
   }
 
   /// Returns whether to write colors to a descriptor: only to a terminal that supports them, and not if `NO_COLOR` is set

@@ -75,15 +75,10 @@ struct OTA: AsyncParsableCommand {
 
 /// Formats software images as text and JSON.
 enum SoftwareImageReport {
-  private static func hexadecimal(_ number: UInt16) -> String {
-    let digits = String(number, radix: 16, uppercase: true)
-    return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
-  }
-
   static func text(_ header: SoftwareImageHeader) -> String {
     var table = Table("FIELD", "VALUE")
-    table.add("vendor", hexadecimal(header.vendorID))
-    table.add("product", hexadecimal(header.productID))
+    table.add("vendor", "0x" + header.vendorID.hexadecimal(4))
+    table.add("product", "0x" + header.productID.hexadecimal(4))
     table.add("version", "\(header.softwareVersion) (\(header.softwareVersionString))")
     if let lowest = header.minimumApplicableVersion { table.add("from version", "\(lowest)") }
     if let highest = header.maximumApplicableVersion { table.add("to version", "\(highest)") }
@@ -95,22 +90,17 @@ enum SoftwareImageReport {
 
   static func json(_ header: SoftwareImageHeader, file: String) -> JSON {
     [
-      "file": .string(file), "vendorID": .integer(header.vendorID), "productID": .integer(header.productID),
-      "softwareVersion": .integer(header.softwareVersion),
+      "file": .string(file), "vendorID": .int(header.vendorID), "productID": .int(header.productID),
+      "softwareVersion": .int(header.softwareVersion),
       "softwareVersionString": .string(header.softwareVersionString),
-      "minimumVersion": header.minimumApplicableVersion.map { .integer($0) } ?? .null,
-      "maximumVersion": header.maximumApplicableVersion.map { .integer($0) } ?? .null,
-      "releaseNotes": .optional(header.releaseNotesURL), "payloadBytes": .integer(header.payloadSize),
+      "minimumVersion": .optional(header.minimumApplicableVersion),
+      "maximumVersion": .optional(header.maximumApplicableVersion),
+      "releaseNotes": .optional(header.releaseNotesURL), "payloadBytes": .int(header.payloadSize),
     ]
   }
 }
 
 extension NamedFile {
-  /// Reads a whole file.
-  static func bytes(_ path: String) throws -> [UInt8] {
-    do { return try TextFile.bytes(path) } catch { throw unusable(path, error) }
-  }
-
   /// Reads a software image, and checks its digest.
   static func image(_ path: String) throws -> SoftwareImage {
     let bytes = try bytes(path)

@@ -89,8 +89,8 @@ extension OTA {
         }
         let after = try await ProviderDevice.update(device, with: image, fault: fault, home, in: session)
         home.output.result(
-          device.jsonNames.adding("previousVersion", .integer(before.version))
-            .adding("softwareVersion", .integer(after.version))
+          device.jsonNames.adding("previousVersion", .int(before.version))
+            .adding("softwareVersion", .int(after.version))
             .adding("softwareVersionString", .string(after.text)),
           "\(device.label): updated from version \(before.version) to \(after.version) (\(after.text))")
       }

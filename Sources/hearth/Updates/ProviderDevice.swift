@@ -36,7 +36,7 @@ struct ProviderDevice {
     let state = try options.global.stateDirectory
     var fleetOptions = FleetOptions(devicesDirectory: state.devices, runDirectory: state.run)
     fleetOptions.interfaces = try options.network.interfaces(state)
-    fleetOptions.discovery = options.network.mdns.mode
+    fleetOptions.discovery = options.network.mdns
     // A provider that the home does not know may still have the fabric of a home that was removed.
     fleetOptions.isFresh = known == nil
     var logger = options.global.logger
@@ -49,15 +49,12 @@ struct ProviderDevice {
     }
     let provider = ProviderDevice(
       definition: device, fleet: fleet, isOnLoopback: fleetOptions.interfaces == .loopback)
-    let result: Result<R, any Error>
-    do {
+    let result = await Result {
       let record = try await provider.record(known, in: session)
-      do { result = .success(try await body(record)) } catch { result = .failure(error) }
+      let result = await Result { try await body(record) }
       // Its images are those of this run. The task of an interrupted command can't send requests.
       await Task { _ = try? await session.remove(record, force: true) }.value
-    } catch {
-      await fleet.stop()
-      throw error
+      return try result.get()
     }
     await fleet.stop()
     return try result.get()

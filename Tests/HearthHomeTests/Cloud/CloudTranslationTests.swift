@@ -325,7 +325,7 @@ import Testing
     for bad in [
       "http://acme.example/", "http://127.0.0.1.acme.example/", "http://localhost.acme.example/", "http://128.0.0.1/",
       "ftp://127.0.0.1/", "https://me:pw@acme.example/", "https://", "acme", "", "file:///etc/passwd",
-      "http://me@127.0.0.1/",
+      "http://me@127.0.0.1/", "https://acme.example:99999/", "https://acme.example/#part",
     ] {
       #expect(throws: HomeError.self, "\(bad)") { try CloudAccount.checked(address: bad) }
     }

@@ -128,6 +128,8 @@ import Testing
     #expect(problem("0s,90C\n") == "rooms/a.csv:1:1: found “90C”, expected a number from -40.0 °C to 85.0 °C, or null")
     #expect(problem("time,value\n")?.contains("found an empty file") == true)
     #expect(problem("0s,20C\n1h,21C\n", ", period: 1h")?.contains("expected a time after the last one") == true)
+    let long = (0...100_000).map { "\($0)s,20C\n" }.joined()
+    #expect(problem(long) == "rooms/a.csv:100001:1: found a further line, expected at most 100000 lines")
     let missing = #expect(throws: DefinitionError.self) {
       try load("temperature sensor", temperature + "{ file: b.csv }")
     }

@@ -48,7 +48,7 @@ import Testing
     "names line and expected values",
     arguments: [
       ("slow", "4:13: found “slow”, expected faults such as { slow: 2s }"),
-      ("{ slo: 2s }", "4:15: found key “slo”, expected a fault, did you mean “slow”?"),
+      ("{ slo: 2s }", "4:15: found key “slo”, expected a key of the faults, did you mean “slow”?"),
       ("{ slow: fast }", "4:21: found “fast”, expected a time from 1 ms to a day, such as 2s"),
       ("{ dropSessions: 10ms }", "4:29: found “10ms”, expected a time from 1 s to a day, such as 5m"),
       ("{ busy: maybe }", "4:21: found “maybe”, expected true or false"),

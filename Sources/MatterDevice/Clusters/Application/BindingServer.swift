@@ -44,15 +44,9 @@ public enum BindingServer {
   /// A target is either a group or one endpoint of a node. § 9.6.5.1.
   /// - Parameter clients: The client clusters of the endpoint.
   private static func isValid(_ target: Binding.TargetStruct, _ clients: [ClusterID]) -> Bool {
-    guard target.cluster.map(isValid) ?? true else { return false }
+    guard target.cluster?.isValid ?? true else { return false }
     if let group = target.group { return group != 0 && target.node == nil && target.endpoint == nil }
     guard let node = target.node, let endpoint = target.endpoint else { return false }
     return node.isOperational && endpoint.rawValue != 0xFFFF && target.cluster.map(clients.contains) ?? true
-  }
-
-  /// Accepts standard and manufacturer-specific clusters. Matter Core § 7.10.
-  private static func isValid(_ cluster: ClusterID) -> Bool {
-    let (vendor, number) = (cluster.rawValue >> 16, cluster.rawValue & 0xFFFF)
-    return vendor == 0 ? number <= 0x7FFF : vendor <= 0xFFF4 && 0xFC00...0xFFFE ~= number
   }
 }

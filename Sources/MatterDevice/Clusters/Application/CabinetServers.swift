@@ -117,12 +117,12 @@ extension ApplianceServers {
       cabinetTemperature(
         Double(cabinet.setpoint) / 100, insulation: .seconds(14_400),
         moved: { context, state in
-          guard let whole = context.whole else { return }
+          guard let whole = context.parent else { return }
           let door = PartMove(part: "door", state: state, endpoint: context.endpoint)
           context.call(AlarmServer<RefrigeratorAlarm>.partMoved, door, on: whole)
         }
       ) { context in
-        let mode = context.whole.flatMap { context.value(ModeBase<CoolingMode>.currentMode, on: $0) }
+        let mode = context.parent.flatMap { context.value(ModeBase<CoolingMode>.currentMode, on: $0) }
         let isRapid = mode.map { modes.indices.contains(Int($0)) && modes[Int($0)].tags.contains(rapid) } ?? false
         return (isRapid ? Double(cabinet.range.lowerBound) / 100 : setpoint(&context), .seconds(1800))
       },
@@ -161,7 +161,7 @@ extension ApplianceServers {
 
   /// Switches the cooktop on if its surface is on.
   @Sendable private static func switchWhole(_ context: inout ServerContext) {
-    if context[OnOff.onOff], let whole = context.whole { context[OnOff.onOff, on: whole] = true }
+    if context[OnOff.onOff], let whole = context.parent { context[OnOff.onOff, on: whole] = true }
   }
 
   /// Returns the servers of a surface of a cooktop, which is hot while it is on.
@@ -188,12 +188,5 @@ extension ServerContext {
   var parts: [EndpointID] {
     let endpoint = endpoint
     return node.endpoint(endpoint)?.parts ?? []
-  }
-
-  /// The endpoint of the device that the handler's own endpoint is a part of; nil if there is none.
-  var whole: EndpointID? {
-    let endpoint = endpoint
-    // An aggregator also lists the parts of its devices.
-    return node.endpoints.last { $0.id != .root && $0.parts.contains(endpoint) }?.id
   }
 }

@@ -104,28 +104,24 @@ enum HueCommands {
     guard mode.isKnown, rate > 0 || mode == .stop else { throw StatusError(.invalidCommand) }
     guard mayExecute(&context) else { return }
     guard mode != .stop else { return ColorCommands.stop(&context) }
-    enter(axis, &context)
-    let from = ColorValues.value(axis, &context)
-    ColorTransition.start(
-      [
-        ColorTrack(
-          axis: axis, from: from, distance: mode == .up ? Double(rate) : -Double(rate), duration: .seconds(1),
-          isEndless: true)
-      ], &context)
+    start(axis, by: mode == .up ? Double(rate) : -Double(rate), over: .seconds(1), isEndless: true, &context)
   }
 
   private static func step(
     _ axis: ColorAxis, _ mode: ColorControl.StepMode, _ size: UInt16, over tenths: UInt16,
     _ context: inout ServerContext
   ) {
+    start(axis, by: mode == .up ? Double(size) : -Double(size), over: .milliseconds(Int64(tenths) * 100), &context)
+  }
+
+  private static func start(
+    _ axis: ColorAxis, by distance: Double, over duration: Duration, isEndless: Bool = false,
+    _ context: inout ServerContext
+  ) {
     enter(axis, &context)
     let from = ColorValues.value(axis, &context)
-    ColorTransition.start(
-      [
-        ColorTrack(
-          axis: axis, from: from, distance: mode == .up ? Double(size) : -Double(size),
-          duration: .milliseconds(Int64(tenths) * 100))
-      ], &context)
+    let track = ColorTrack(axis: axis, from: from, distance: distance, duration: duration, isEndless: isEndless)
+    ColorTransition.start([track], &context)
   }
 
   private static func move(

@@ -219,7 +219,7 @@ public enum StorageServer {
 
 extension ServerContext {
   /// The handler's own endpoint and its parts.
-  var family: [EndpointID] { [endpoint] + (node.endpoint(endpoint)?.parts ?? []) }
+  var family: [EndpointID] { [endpoint] + parts }
 }
 
 extension ClusterServer {

@@ -47,8 +47,13 @@ enum AccessControlExtension {
     context.emit(
       AccessControl.accessControlExtensionChanged,
       .init(
-        adminNodeID: subject.kind == .case ? .value(subject.node) : .null,
-        adminPasscodeID: subject.kind == .pase ? .value(0) : .null, changeType: type, latestValue: .value(entry),
-        fabricIndex: entry.fabricIndex))
+        adminNodeID: subject.adminNodeID, adminPasscodeID: subject.adminPasscodeID, changeType: type,
+        latestValue: .value(entry), fabricIndex: entry.fabricIndex))
   }
+}
+
+// The administrator in events. Matter Core § 9.10.9.
+extension Subject {
+  var adminNodeID: Nullable<NodeID> { kind == .case ? .value(node) : .null }
+  var adminPasscodeID: Nullable<UInt16> { kind == .pase ? .value(0) : .null }
 }

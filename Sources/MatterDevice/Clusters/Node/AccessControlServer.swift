@@ -57,16 +57,10 @@ extension RootNode {
       let isEmpty = target.cluster == .null && target.endpoint == .null && target.deviceType == .null
       // Endpoint and device type exclude each other.
       guard !isEmpty, target.endpoint == .null || target.deviceType == .null,
-        target.cluster.wrapped.map(isValid) ?? true, target.deviceType.wrapped.map(isValid) ?? true,
+        target.cluster.wrapped?.isValid ?? true, target.deviceType.wrapped.map(isValid) ?? true,
         target.endpoint.wrapped.map({ $0.rawValue != 0xFFFF }) ?? true
       else { throw StatusError(.constraintError) }
     }
-  }
-
-  /// Accepts standard and manufacturer-specific clusters. Matter Core § 7.10.
-  private static func isValid(_ cluster: ClusterID) -> Bool {
-    let (vendor, number) = (cluster.rawValue >> 16, cluster.rawValue & 0xFFFF)
-    return vendor == 0 ? number <= 0x7FFF : vendor <= 0xFFF4 && 0xFC00...0xFFFE ~= number
   }
 
   private static func isValid(_ type: DeviceTypeID) -> Bool {
@@ -95,8 +89,7 @@ extension RootNode {
     context.emit(
       AccessControl.accessControlEntryChanged,
       .init(
-        adminNodeID: subject.kind == .case ? .value(subject.node) : .null,
-        adminPasscodeID: subject.kind == .pase ? .value(0) : .null, changeType: type, latestValue: .value(entry),
-        fabricIndex: entry.fabricIndex))
+        adminNodeID: subject.adminNodeID, adminPasscodeID: subject.adminPasscodeID, changeType: type,
+        latestValue: .value(entry), fabricIndex: entry.fabricIndex))
   }
 }

@@ -95,7 +95,7 @@ public enum ClosureDimensionServer {
     let current = context[ClosureDimension.currentState].wrapped
     let (latch, speed) = try ClosureControlServer.accepted(
       latch: latch, speed: speed, closure, isMoving: position != nil, isLatched: current?.latch?.wrapped == true)
-    guard let whole = context.whole else { throw StatusError(.failure) }
+    guard let whole = context.parent else { throw StatusError(.failure) }
     let state = context[ClosureControl.mainState, on: whole]
     guard [.stopped, .moving].contains(state), position == nil || current?.position?.wrapped != nil else {
       throw StatusError(.invalidInState)
@@ -110,7 +110,7 @@ public enum ClosureDimensionServer {
 
   /// Moves the panel by hand; nil: the motor loses the position.
   private static func place(_ state: State?, _ context: inout ServerContext) throws(StatusError) {
-    guard let whole = context.whole else { throw StatusError(.failure) }
+    guard let whole = context.parent else { throw StatusError(.failure) }
     if let position = state?.position?.wrapped {
       guard position <= 10_000 else { throw StatusError(.constraintError) }
       let latch = state?.latch?.wrapped ?? context[ClosureDimension.currentState].wrapped?.latch?.wrapped

@@ -58,10 +58,8 @@ enum LockOperations {
         present(.pin, OctetString(Array(code.utf8)), .keypad, &context)
       }
       .onPart("reader", [], expected: "a code in hexadecimal digits") { context, code throws(StatusError) in
-        guard let code = OctetString(hexadecimal: code), !code.bytes.isEmpty else {
-          throw StatusError(.constraintError)
-        }
-        present(.rfid, code, .rfid, &context)
+        guard let code = [UInt8](hexadecimalDigits: code), !code.isEmpty else { throw StatusError(.constraintError) }
+        present(.rfid, OctetString(code), .rfid, &context)
       }
       .onPart("button", ["pressed"]) { context, _ throws(StatusError) in
         guard context[DoorLock.enableOneTouchLocking] else { throw StatusError(.invalidInState) }

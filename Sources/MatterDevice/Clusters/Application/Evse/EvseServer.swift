@@ -157,10 +157,10 @@ public enum EvseServer {
       }
       .onPart("reader", [], expected: "a tag of 1 to 10 bytes in hexadecimal digits") {
         (context, text) throws(StatusError) in
-        guard let tag = OctetString(hexadecimal: text), (1...10).contains(tag.bytes.count) else {
+        guard let tag = [UInt8](hexadecimalDigits: text), (1...10).contains(tag.count) else {
           throw StatusError(.constraintError)
         }
-        context.emit(Evse.rfid, .init(uid: tag))
+        context.emit(Evse.rfid, .init(uid: OctetString(tag)))
       }
   }
 

@@ -12,9 +12,8 @@ public enum StandbyServers {
   /// Returns Wake on LAN. As a physical action, a magic packet switches the endpoint on. Application Clusters § 1.12.
   /// - Parameter address: The MAC address, six bytes.
   public static func wakeOnLAN(_ address: [UInt8]) -> ClusterServer {
-    let digits = address.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
-    return ClusterServer(WakeOnLan.self)
-      .initial(WakeOnLan.macAddress, digits.joined())
+    ClusterServer(WakeOnLan.self)
+      .initial(WakeOnLan.macAddress, address.hexadecimal)
       .onPart("network", ["idle", "magic packet"]) { context, state throws(StatusError) in
         if state != "idle" { try context.invoke(OnOff.on, NoFields()) }
       }
