@@ -43,7 +43,7 @@ public final class Home: HomeEditing {
     var owner = try await HomeOwner.open(options)
     while owner == nil {
       try await OwnerLock.waitUntilFree(options.state)
-      guard !Task.isCancelled else { throw HomeError(.interrupted, "canceled") }
+      guard !Task.isCancelled else { throw .canceled }
       owner = try await HomeOwner.open(options)
     }
     guard let owner else { throw OwnerLock.held(options.state) }

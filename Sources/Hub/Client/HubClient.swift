@@ -107,7 +107,7 @@ public actor HubClient {
   private var failure: HomeError?
   private(set) var isClosed = false
   /// Callers that wait for a working route or for the first synchronization.
-  private var waiters: [CheckedContinuation<Void, Never>] = []
+  private let waiters: Waiters
   private var debounceTimer: Scheduled<Void>?
   private var clock: HomeClock
   var queries: ObserverQueries
@@ -125,6 +125,7 @@ public actor HubClient {
     selection = RouteSelection(count: options.routeCount, options.selectionTimes)
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
+    waiters = Waiters(on: loop)
     queries = ObserverQueries(options.delivery, on: loop, options.machine)
     clock = HomeClock(
       options.machine.unixMicroseconds(), at: Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds)))
@@ -187,7 +188,7 @@ public actor HubClient {
     await keepMembership()
     for route in routes { await route.link.end() }
     active = nil
-    wakeUp()
+    waiters.wakeUp()
     box.value.stream.end()
   }
 
@@ -232,7 +233,7 @@ public actor HubClient {
       reduce(.lost)
       box.value.stream.publish(.notAvailable)
     }
-    wakeUp()
+    waiters.wakeUp()
     selecting?.cancel()
     selecting = selection.nextDeadline(after: now).map { deadline in
       eventLoop.scheduleTask(in: .nanoseconds((deadline - now).nanoseconds)) { [weak self] in
@@ -272,39 +273,21 @@ public actor HubClient {
     if try isTrue(self) { return }
     let wait = PendingWork.begin(answer)
     defer { wait?.end() }
-    let deadline = eventLoop.now + .nanoseconds(timeout.nanoseconds)
-    var timer: Scheduled<Void>?
-    defer { timer?.cancel() }
-    while true {
-      if try isTrue(self) { return }
+    let deadline = eventLoop.now + TimeAmount(timeout)
+    while try !isTrue(self) {
+      guard !Task.isCancelled else { throw .canceled }
       guard !isClosed else { throw HomeError(.interrupted, "the home was closed") }
       guard eventLoop.now < deadline else { throw HomeError(.timedOut, "the hub did not answer in time") }
-      timer =
-        timer
-        ?? eventLoop.scheduleTask(deadline: deadline) { [weak self] in
-          guard let self else { return }
-          assumeIsolated { $0.wakeUp() }
-        }
-      await withCheckedContinuation { waiters.append($0) }
+      await waiters.waitUnlessCanceled(until: deadline)
     }
   }
 
   package func refusal() async -> HomeError? {
-    await withTaskCancellationHandler {
-      while !isClosed, !Task.isCancelled {
-        if let failure, failure.code == .accessDenied, selection.haveAllFailed { return failure }
-        await withCheckedContinuation { waiters.append($0) }
-      }
-      return nil
-    } onCancel: {
-      eventLoop.execute { self.assumeIsolated { $0.wakeUp() } }
+    while !isClosed, !Task.isCancelled {
+      if let failure, failure.code == .accessDenied, selection.haveAllFailed { return failure }
+      await waiters.waitUnlessCanceled()
     }
-  }
-
-  private func wakeUp() {
-    let all = waiters
-    waiters = []
-    for waiter in all { waiter.resume() }
+    return nil
   }
 
   // MARK: Events of routes
@@ -398,7 +381,7 @@ public actor HubClient {
     reduce(.home(home.state, home.debouncer, by: locality))
     // The differences don't include changes that were reverted.
     queries.signalAll()
-    wakeUp()
+    waiters.wakeUp()
   }
 
   /// Replaces the home, and notifies the observers of a reload, because the changes are unknown.
@@ -409,7 +392,7 @@ public actor HubClient {
     view.stream.reload(view.reducer, from: old, at: time)
     queries.signalAll()
     settle()
-    wakeUp()
+    waiters.wakeUp()
   }
 
   private func apply(_ contacts: [NodeID: Contact]) {

@@ -474,7 +474,7 @@ actor HubLink: RouteLink {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         guard !Task.isCancelled else {
-          return continuation.resume(returning: .failure(HomeError(.interrupted, "canceled")))
+          return continuation.resume(returning: .failure(.canceled))
         }
         guard let text = try? HubMessage.request(id: id, request, origin: origin, options: requestOptions).text,
           text.readableBytes <= HubServer.Limits.messageSize
@@ -490,7 +490,7 @@ actor HubLink: RouteLink {
       eventLoop.execute { [self] in
         assumeIsolated { link in
           if let asked = link.pending[id] { link.send(.cancel(id: id), asked.attempt) }
-          link.answer(id, .failure(HomeError(.interrupted, "canceled")))
+          link.answer(id, .failure(.canceled))
         }
       }
     }

@@ -40,7 +40,7 @@ actor SharedLink: RouteLink {
   /// Reports periodically that the owner does not answer.
   private var deadline: Scheduled<Void>?
   /// The callers that wait until requests can be sent.
-  private var waiters: [CheckedContinuation<Void, Never>] = []
+  private let waiters: Waiters
   private var work: SerialWork
 
   /// - Parameters:
@@ -51,6 +51,7 @@ actor SharedLink: RouteLink {
     check: @escaping @Sendable (String) throws(HomeError) -> Void, report: @escaping RouteListener
   ) {
     (self.options, self.client, self.eventLoop, self.report) = (options, client, eventLoop, report)
+    waiters = Waiters(on: eventLoop)
     work = SerialWork(options.machine)
     let relay = Relay()
     let requestOptions = RequestOptions(
@@ -90,7 +91,7 @@ actor SharedLink: RouteLink {
       self.owner = nil
       work.add { await owner.close() }
     }
-    wakeUp()
+    waiters.wakeUp()
   }
 
   func end() async {
@@ -136,7 +137,7 @@ actor SharedLink: RouteLink {
     failure = nil
     deadline?.cancel()
     deadline = nil
-    wakeUp()
+    waiters.wakeUp()
   }
 
   /// Asks a new owner to follow the devices.
@@ -205,7 +206,9 @@ actor SharedLink: RouteLink {
     }
     let deadline = eventLoop.now + .nanoseconds(min(max(limit, client.reachTimeout), .seconds(86_400)).nanoseconds)
     while true {
-      guard await waitUntilUp(before: deadline) else { return .failure(failure ?? OwnerLock.held(options.state)) }
+      guard await waitUntilUp(before: deadline) else {
+        return .failure(Task.isCancelled ? .canceled : failure ?? OwnerLock.held(options.state))
+      }
       let count = upCount
       let result = await link.send(request, origin: origin, within: limit, progress: progress)
       guard case .failure(let error) = result, isStarted, !Task.isCancelled else { return result }
@@ -216,20 +219,10 @@ actor SharedLink: RouteLink {
   }
 
   private func waitUntilUp(before deadline: NIODeadline) async -> Bool {
-    var timer: Scheduled<Void>?
-    defer { timer?.cancel() }
     while !isUp, isStarted, !Task.isCancelled, eventLoop.now < deadline {
-      timer =
-        timer ?? eventLoop.scheduleTask(deadline: deadline) { [weak self] in self?.assumeIsolated { $0.wakeUp() } }
-      await withCheckedContinuation { waiters.append($0) }
+      await waiters.waitUnlessCanceled(until: deadline)
     }
     return isUp
-  }
-
-  private func wakeUp() {
-    let all = waiters
-    waiters = []
-    for waiter in all { waiter.resume() }
   }
 }
 

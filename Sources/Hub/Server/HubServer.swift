@@ -115,8 +115,8 @@ public actor HubServer {
   private(set) var isClosed = false
   /// Whether no more requests are started.
   var isEnding = false
-  /// Continues when no request is running.
-  private var idleWaiter: CheckedContinuation<Void, Never>?
+  /// Callers that wait until a node is announced or removed, or until no request is running.
+  let waiters: Waiters
   private var heartbeat: RepeatedTask?
   /// The number of updates and events that were sent to clients.
   var eventsDelivered: UInt64 = 0
@@ -151,9 +151,6 @@ public actor HubServer {
   var updatingNodes: Set<NodeID> = []
   /// The running software update.
   var updateTask: Task<HomeError?, Never>?
-  /// Callers that wait until a node is announced or removed.
-  var waiters: [Int: (node: NodeID, isPresent: Bool, continuation: CheckedContinuation<Void, Never>)] = [:]
-  var nextWaiter = 0
   /// The graph of the network that each client which has requested it received last, by connection.
   var topologies: [Int: NetworkTopology] = [:]
   var isTopologyScheduled = false
@@ -172,6 +169,7 @@ public actor HubServer {
     logger = options.logger
     path = controller.options.state.hubSocket
     eventLoop = controller.eventLoop
+    waiters = Waiters(on: controller.eventLoop)
     since = controller.options.machine.unixMicroseconds()
     random = controller.options.machine.makeRandom()
     journal = HubJournal(hub: random.next(), limit: options.journal)
@@ -244,9 +242,7 @@ public actor HubServer {
     let code: WebSocketErrorCode = isBusy ? .unexpectedServerError : .goingAway
     for connection in connections.values { connection.close(code) }
     for connection in connections.values { try? await connection.channel.closeFuture.get() }
-    let waiting = waiters.values
-    waiters = [:]
-    for waiter in waiting { waiter.continuation.resume() }
+    waiters.wakeUp()
     while let task = settingsWork.takeLast() { await task.value }
     await controller.endServing()
   }
@@ -259,18 +255,14 @@ public actor HubServer {
 
   private func waitForRequests() async {
     for running in connections.values.flatMap(\.running.values) where running.isEndless { running.task.cancel() }
-    guard isBusy else { return }
-    let timer = eventLoop.scheduleTask(in: Self.endingTime) { [weak self] in
-      self?.assumeIsolated { $0.idleWaiter.take()?.resume() }
-    }
-    await withCheckedContinuation { idleWaiter = $0 }
-    timer.cancel()
+    let deadline = eventLoop.now + Self.endingTime
+    while isBusy, eventLoop.now < deadline { await waiters.wait(until: deadline) }
   }
 
   private var isBusy: Bool { connections.values.contains { $0.outstanding + $0.ownOutstanding > 0 } }
 
   /// A request of a client has ended.
-  func noteEnd() { if isEnding, !isBusy { idleWaiter.take()?.resume() } }
+  func noteEnd() { if isEnding, !isBusy { waiters.wakeUp() } }
 
   // MARK: The home
 
