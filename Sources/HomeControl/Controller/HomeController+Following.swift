@@ -10,7 +10,7 @@ internal import Runtime
 // Subscriptions to the devices, and changes of the home's structure.
 extension HomeController {
   /// The interval at which the clock is checked.
-  private static let clockInterval = TimeAmount.milliseconds(250)
+  private static let clockInterval = Duration.milliseconds(250)
   /// The suspension time after which a device may have stopped retransmitting a report: five transmissions, the first
   /// retransmission after 300 ms. Matter Core § 4.12.2.1.
   private static let longestSuspension = Duration.seconds(3)
@@ -70,12 +70,9 @@ extension HomeController {
   /// Starts to check periodically whether the clock was set, or the process or the machine suspended.
   func checkClock() {
     guard options.machine.sharesFiles else { return }
-    clockCheck = eventLoop.scheduleRepeatedTask(initialDelay: Self.clockInterval, delay: Self.clockInterval) {
-      [weak self] _ in
-      self?.assumeIsolated {
-        $0.noteClock()
-        $0.detectSuspension()
-      }
+    clockCheck = schedule(each: Self.clockInterval) {
+      $0.noteClock()
+      $0.detectSuspension()
     }
   }
 

@@ -236,12 +236,9 @@ public actor HubClient {
     waiters.wakeUp()
     selecting?.cancel()
     selecting = selection.nextDeadline(after: now).map { deadline in
-      eventLoop.scheduleTask(in: .nanoseconds((deadline - now).nanoseconds)) { [weak self] in
-        guard let self else { return }
-        assumeIsolated {
-          $0.selection.advance(to: $0.now)
-          $0.applySelection()
-        }
+      schedule(in: deadline - now) {
+        $0.selection.advance(to: $0.now)
+        $0.applySelection()
       }
     }
   }
@@ -435,16 +432,12 @@ public actor HubClient {
     // Reads the clock first, because its adjustment moves the deadlines.
     _ = time
     guard let next = box.value.reducer.nextDeadline, !isClosed else { return }
-    let delay = clock.remaining(until: next, at: now)
-    debounceTimer = eventLoop.scheduleTask(in: .microseconds(delay)) { [weak self] in
-      guard let self else { return }
-      assumeIsolated { client in
-        let (view, time) = (client.box.value, client.time)
-        if let update = view.reducer.advance(to: time) {
-          view.stream.publish(update, view.reducer)
-        }
-        client.settle()
+    debounceTimer = schedule(in: .microseconds(clock.remaining(until: next, at: now))) { client in
+      let (view, time) = (client.box.value, client.time)
+      if let update = view.reducer.advance(to: time) {
+        view.stream.publish(update, view.reducer)
       }
+      client.settle()
     }
   }
 

@@ -229,10 +229,7 @@ actor HubLink: RouteLink {
   private func add(_ channel: any Channel, _ number: Int) {
     guard connections[number] == nil else { return }
     let interval = options.probeInterval ?? max(options.silence, .milliseconds(20)) / 2
-    let amount = TimeAmount.nanoseconds(interval.nanoseconds)
-    let watch = eventLoop.scheduleRepeatedTask(initialDelay: amount, delay: amount) { [weak self] _ in
-      self?.assumeIsolated { $0.checkSilence(of: number, interval) }
-    }
+    let watch = schedule(each: interval) { $0.checkSilence(of: number, interval) }
     connections[number] = Connection(channel: channel, watch: watch)
   }
 
@@ -289,9 +286,7 @@ actor HubLink: RouteLink {
     report(.down(error))
     if failure != nil { pause = options.longestPause }
     let number = attempt
-    timer = eventLoop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { [weak self] in
-      self?.assumeIsolated { if number == $0.attempt, $0.phase == .waiting { $0.connect() } }
-    }
+    timer = schedule(in: pause) { if number == $0.attempt, $0.phase == .waiting { $0.connect() } }
     pause = min(pause * 2, options.longestPause)
   }
 
@@ -402,6 +397,9 @@ actor HubLink: RouteLink {
   private static let lost = HomeError(
     .unreachable, "the connection to the hub was lost; the request may or may not have been carried out")
 
+  private static let timedOut = HomeError(
+    .timedOut, "the hub did not answer in time; the request may or may not have been carried out")
+
   /// Whether a request failed because the connection was lost, so that its result is unknown.
   private static func isLost(_ error: HomeError) -> Bool { error.code == lost.code && error.message == lost.message }
 
@@ -452,19 +450,6 @@ actor HubLink: RouteLink {
     if number != attempt, requests(of: number).isEmpty { close(number, Self.lost) }
   }
 
-  /// Schedules the end of a request without a reply.
-  private func scheduleTimeout(_ id: String, after limit: Duration) -> Scheduled<Void> {
-    eventLoop.scheduleTask(in: .nanoseconds(min(limit, .seconds(86_400)).nanoseconds)) { [weak self] in
-      guard let self else { return }
-      assumeIsolated {
-        $0.answer(
-          id,
-          .failure(
-            HomeError(.timedOut, "the hub did not answer in time; the request may or may not have been carried out")))
-      }
-    }
-  }
-
   func send(
     _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
   ) async -> Result<HomeReply, HomeError> {
@@ -482,8 +467,8 @@ actor HubLink: RouteLink {
           return continuation.resume(
             returning: .failure(HomeError(.badArguments, "the request is too large for the hub")))
         }
-        pending[id] = Pending(
-          attempt: attempt, continuation: continuation, progress: progress, timer: scheduleTimeout(id, after: limit))
+        let timer = schedule(in: min(limit, .seconds(86_400))) { $0.answer(id, .failure(Self.timedOut)) }
+        pending[id] = Pending(attempt: attempt, continuation: continuation, progress: progress, timer: timer)
         send(text, attempt)
       }
     } onCancel: {

@@ -3,6 +3,7 @@ public import HomeModel
 internal import HomeStore
 internal import MatterModel
 internal import MatterProtocol
+internal import Runtime
 
 /// A route to a home. See the article “The home model”, “Routes”.
 public enum HubRoute: Sendable {
@@ -75,7 +76,7 @@ enum RouteEvent: Sendable {
 }
 
 /// A connection over one route, which is established again after each failure. An actor on the event loop of its client.
-protocol RouteLink: Actor {
+protocol RouteLink: LoopActor {
   func start()
   func stop()
   /// Disconnects when the outstanding requests are answered.

@@ -12,7 +12,7 @@ actor PeerLink: RouteLink {
 
   private let options: HomeController.Options
   private let client: HubClient.Options
-  private nonisolated let eventLoop: any EventLoop
+  nonisolated let eventLoop: any EventLoop
   private let check: @Sendable (String) throws(HomeError) -> Void
   private let report: RouteListener
   private(set) var controller: HomeController?
@@ -88,9 +88,7 @@ actor PeerLink: RouteLink {
   private func retry(after error: HomeError) {
     close()
     let number = attempt
-    timer = eventLoop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { [weak self] in
-      self?.assumeIsolated { if number == $0.attempt, $0.isStarted { $0.connect() } }
-    }
+    timer = schedule(in: pause) { if number == $0.attempt, $0.isStarted { $0.connect() } }
     pause = min(pause * 2, client.longestPause)
     // After the caller that started the route has returned.
     eventLoop.execute { [report] in report(.down(error)) }

@@ -15,7 +15,7 @@ actor SharedLink: RouteLink {
 
   private let options: HomeController.Options
   private let client: HubClient.Options
-  private nonisolated let eventLoop: any EventLoop
+  nonisolated let eventLoop: any EventLoop
   private let report: RouteListener
   /// The connection to the owner.
   private let link: HubLink
@@ -104,13 +104,11 @@ actor SharedLink: RouteLink {
   /// Limits the time without an owner that answers.
   private func setDeadline() {
     guard deadline == nil else { return }
-    deadline = eventLoop.scheduleTask(in: .nanoseconds(client.connectTimeout.nanoseconds)) { [weak self] in
-      self?.assumeIsolated { link in
-        link.deadline = nil
-        guard link.isStarted, !link.isUp else { return }
-        link.report(.down(link.failure ?? OwnerLock.held(link.options.state)))
-        link.setDeadline()
-      }
+    deadline = schedule(in: client.connectTimeout) { link in
+      link.deadline = nil
+      guard link.isStarted, !link.isUp else { return }
+      link.report(.down(link.failure ?? OwnerLock.held(link.options.state)))
+      link.setDeadline()
     }
   }
 
@@ -186,9 +184,7 @@ actor SharedLink: RouteLink {
     }
     owner = found
     guard found != nil else {
-      eventLoop.scheduleTask(in: .nanoseconds(client.longestPause.nanoseconds)) { [weak self] in
-        self?.assumeIsolated { if $0.isStarted, turn == $0.turn, $0.owner == nil { $0.link.startNow() } }
-      }
+      schedule(in: client.longestPause) { if $0.isStarted, turn == $0.turn, $0.owner == nil { $0.link.startNow() } }
       return
     }
     options.logger.info("this process owns the home now", metadata: ["state": "\(options.state.root)"])

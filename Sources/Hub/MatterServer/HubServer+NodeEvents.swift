@@ -41,11 +41,9 @@ extension HubServer {
   }
 
   private func scheduleAnnouncement(of node: NodeID) {
-    eventLoop.scheduleTask(in: Limits.descriptionTime) { [weak self] in
-      self?.assumeIsolated { server in
-        let state = server.state
-        server.sendNodeEvents(server.projection.announce(node, state), state)
-      }
+    schedule(in: Limits.descriptionTime) { server in
+      let state = server.state
+      server.sendNodeEvents(server.projection.announce(node, state), state)
     }
   }
 

@@ -6,16 +6,16 @@ public import Logging
 internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
-internal import NIOCore
+package import NIOCore
 internal import NIOWebSocket
-internal import Runtime
+public import Runtime
 internal import WebClient
 
 /// Serves a home over WebSocket: with the published API of the Matter server that Home Assistant uses, schema 13,
 /// minimum 11, and with additions of this package, whose commands and events have the prefix `hearth_`.
 ///
 /// An actor on the event loop of the home's controller. See <doc:SharingAHome>.
-public actor HubServer {
+public actor HubServer: LoopActor {
   /// The addresses of a hub, and its limits for slow or disconnected clients.
   public struct Options: Sendable {
     /// Addresses to listen at, besides the socket in the state directory. Their clients need a token, except processes
@@ -85,12 +85,12 @@ public actor HubServer {
     /// The number of imported test nodes.
     static let testNodes = 1000
     /// The time for which a new node may be incompletely described before it is announced as it is.
-    static let descriptionTime = TimeAmount.seconds(10)
+    static let descriptionTime = Duration.seconds(10)
     /// The number of changes in a part of the home.
     static let changesInPart = 512
   }
 
-  nonisolated let eventLoop: any EventLoop
+  package nonisolated let eventLoop: any EventLoop
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   let controller: HomeController
@@ -217,10 +217,7 @@ public actor HubServer {
       return assumeIsolated { $0.handle(event) }
     }
     additionTimes.merge(try await controller.withDatabase { try $0.additionTimes() }) { later, _ in later }
-    let interval = TimeAmount.nanoseconds(options.heartbeat.nanoseconds)
-    heartbeat = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [weak self] _ in
-      self?.assumeIsolated { $0.sendHeartbeat() }
-    }
+    heartbeat = schedule(each: options.heartbeat) { $0.sendHeartbeat() }
     try await listen(.socket(path), mode: 0o600)
     for address in options.addresses { try await listen(address, mode: 0o666) }
     if let loopback = options.loopback { try await listen(loopback) }
