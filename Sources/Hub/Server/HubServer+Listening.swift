@@ -245,8 +245,7 @@ extension HubServer {
         minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: Limits.fragments,
         maxAccumulatedFrameSize: Limits.messageSize))
     try pipeline.addHandler(WebSocketHandler(self, number))
-    let connection = HubConnection(
-      channel, client, address: handshake.address, since: controller.options.machine.unixMicroseconds())
+    let connection = HubConnection(channel, client, address: handshake.address, on: controller.options.machine)
     connections[number] = connection
     logger.info("client connected", metadata: ["name": "\(client.name)", "role": "\(client.role)"])
     connection.send(serverInfo)

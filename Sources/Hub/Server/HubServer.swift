@@ -108,10 +108,8 @@ public actor HubServer: LoopActor {
   var handshakes: [Int: HubHandshake] = [:]
   var connections: [Int: HubConnection] = [:]
   var nextConnection = 0
-  /// The invitations, as last loaded.
-  var invitations: [InvitedClient] = []
-  /// Whether the last attempt to load them succeeded.
-  var areInvitationsKnown = false
+  /// The invitations, as last loaded; nil if that failed.
+  var invitations: [InvitedClient]?
   private(set) var isClosed = false
   /// Whether no more requests are started.
   var isEnding = false
