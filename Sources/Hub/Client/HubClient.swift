@@ -192,13 +192,13 @@ public actor HubClient {
     box.value.stream.end()
   }
 
-  /// The home if this process owns it.
-  package nonisolated var owner: HomeOwner? { sharedLink.withLock { $0 }?.owner }
+  /// The controller of the home if this process owns it.
+  package nonisolated var owner: HomeController? { sharedLink.withLock { $0 }?.owner }
 
   /// The controller of this process, if a route uses one.
   package var ownController: HomeController? {
     get async {
-      if let owner { return owner.controller }
+      if let owner { return owner }
       for route in routes {
         if let controller = await (route.link as? PeerLink)?.controller { return controller }
       }

@@ -19,9 +19,9 @@ actor SharedLink: RouteLink {
   private let report: RouteListener
   /// The connection to the owner.
   private let link: HubLink
-  private let owned = Mutex<HomeOwner?>(nil)
-  /// The home if this process owns it.
-  private(set) nonisolated var owner: HomeOwner? {
+  private let owned = Mutex<HomeController?>(nil)
+  /// The controller of the home if this process owns it.
+  private(set) nonisolated var owner: HomeController? {
     get { owned.withLock { $0 } }
     set { owned.withLock { $0 = newValue } }
   }
@@ -166,11 +166,11 @@ actor SharedLink: RouteLink {
   }
 
   private func becomeOwner(_ lock: OwnerLock, _ turn: Int) async {
-    var found: HomeOwner?
+    var found: HomeController?
     do throws(HomeError) {
-      let owner = try await HomeOwner.open(options, lock)
+      let owner = try await HomeController.openOwned(options, lock)
       found = owner
-      if isFollowing { try await owner.controller.follow() }
+      if isFollowing { try await owner.follow() }
     } catch {
       failure = error
       await found?.close()
