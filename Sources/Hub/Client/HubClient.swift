@@ -115,13 +115,14 @@ public actor HubClient {
   var startingQueries: Set<ObjectIdentifier> = []
   /// Whether the owner of the home follows the devices for this process.
   var isFollowing = false
-  private var identity: HomeIdentity
+  /// The identity of the home that all routes lead to; nil until the first one has reported it.
+  private var identity: String?
   /// The logs of the received anchors; each route may have its own.
   var logs: Set<UInt32> = []
 
   package init(_ options: Options) {
     self.options = options
-    identity = HomeIdentity(options.home)
+    identity = options.home
     selection = RouteSelection(count: options.routeCount, options.selectionTimes)
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
@@ -159,7 +160,7 @@ public actor HubClient {
         assumeIsolated { $0.handle(event, from: index) }
       }
       let check = { @Sendable [weak self] (found: String) throws(HomeError) -> Void in
-        try self?.checkNow(found, at: route.place)
+        try self?.check(found, at: route.place)
       }
       let link: any RouteLink =
         switch route {
@@ -206,14 +207,20 @@ public actor HubClient {
     }
   }
 
-  /// Refuses a route to another home. For a link, which is on the event loop.
-  private nonisolated func checkNow(_ found: String, at route: String) throws(HomeError) {
-    let result: Result<Void, HomeError> = assumeIsolated { client in
-      do throws(HomeError) { return .success(try client.identity.check(found, at: route)) } catch {
-        return .failure(error)
-      }
+  /// Checks the identity of the home that a route leads to. For a link, which is on the event loop.
+  /// - Throws: `HomeError` `refused` if it is another home.
+  private nonisolated func check(_ found: String, at route: String) throws(HomeError) {
+    let expected = assumeIsolated { client in
+      let expected = client.identity ?? found
+      client.identity = expected
+      return expected
     }
-    try result.get()
+    guard found == expected else {
+      throw HomeError(
+        .refused,
+        "\(route) leads to another home (\(found.prefix(8))…, expected \(expected.prefix(8))…); "
+          + "remove this route, or join the other home with an invitation")
+    }
   }
 
   /// Starts and stops routes as selected, and schedules the next selection.
