@@ -332,7 +332,7 @@ actor HubLink: RouteLink {
       case .reply(let id, let result):
         answer(id, result)
         // An ending hub still replies to the requests that it has started.
-        guard case .failure(let error) = result, Self.isNotStarted(error), number == attempt else { return }
+        guard case .failure(let error) = result, Self.isSame(error, HubServer.ending), number == attempt else { return }
         leave()
         fail(error)
       case let news: if number == attempt { handle(news) }
@@ -394,30 +394,24 @@ actor HubLink: RouteLink {
 
   // MARK: Requests
 
+  /// The error of a request whose connection was lost, so that its result is unknown.
   private static let lost = HomeError(
     .unreachable, "the connection to the hub was lost; the request may or may not have been carried out")
 
   private static let timedOut = HomeError(
     .timedOut, "the hub did not answer in time; the request may or may not have been carried out")
 
-  /// Whether a request failed because the connection was lost, so that its result is unknown.
-  private static func isLost(_ error: HomeError) -> Bool { error.code == lost.code && error.message == lost.message }
-
-  /// Whether a request was not started, because the hub is ending.
-  private static func isNotStarted(_ error: HomeError) -> Bool {
-    error.code == HubServer.ending.code && error.message == HubServer.ending.message
-  }
-
   /// The error of a request that was not sent.
   private static let notSent = HomeError(.unreachable, "the hub can't be reached now")
 
-  private static func isNotSent(_ error: HomeError) -> Bool {
-    error.code == notSent.code && error.message == notSent.message
+  /// Compares the errors without their causes.
+  private static func isSame(_ error: HomeError, _ other: HomeError) -> Bool {
+    error.code == other.code && error.message == other.message
   }
 
   /// Whether a request that failed may be sent again: it was not carried out, or does no harm if carried out twice.
   static func mayRepeat(_ request: HomeRequest, after error: HomeError) -> Bool {
-    isNotSent(error) || isNotStarted(error) || isLost(error) && request.isRepeatable
+    isSame(error, notSent) || isSame(error, HubServer.ending) || isSame(error, lost) && request.isRepeatable
   }
 
   /// Whether requests can be sent.
