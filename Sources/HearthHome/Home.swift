@@ -26,7 +26,7 @@ public final class Home: HomeEditing {
       backend = owner
     } else {
       var client = HubClient.Options(
-        routes: [.shared(options)], name: "\(ProcessInfo.processInfo.processName) \(getpid())", logger: options.logger)
+        routes: [.peer(options)], name: "\(ProcessInfo.processInfo.processName) \(getpid())", logger: options.logger)
       (client.timeout, client.machine) = (options.timeout, options.machine)
       // A busy owner has as much time for a connection as for a request.
       client.connectTimeout = max(client.connectTimeout, options.timeout)

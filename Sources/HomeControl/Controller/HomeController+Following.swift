@@ -3,7 +3,7 @@ public import HomeModel
 package import HomeStore
 internal import Logging
 internal import MatterController
-package import MatterProtocol
+internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
@@ -108,22 +108,6 @@ extension HomeController {
     dispatcher.value.perform { engine, now in
       IdleState(isRegistered: engine.isRegistered(with: node), isAsleep: engine.isAsleep(node, at: now))
     }
-  }
-
-  // MARK: Silence
-
-  // For a caller on the event loop.
-
-  /// The time for which no device has sent a message although one has not acknowledged a message; zero: no message is
-  /// unacknowledged.
-  package nonisolated var silence: Duration { dispatcher.value.host.perform { engine, now in engine.silence(at: now) } }
-
-  /// The time of the last message of any device.
-  package nonisolated var lastContact: Instant? { dispatcher.value.perform { engine, _ in engine.lastContact } }
-
-  /// Sends probes to devices that are not silent.
-  package nonisolated func probeSilence() {
-    dispatcher.value.host.perform { engine, now in engine.probeSilence(at: now) }
   }
 
   // MARK: Changing

@@ -40,8 +40,6 @@ public actor HubClient {
     /// The time for which a nearer route must work without a delay before it is used again. Doubled with each further
     /// failure of the route within 10 minutes, at most to 32 times.
     public var stableTime: Duration = .seconds(5)
-    /// The interval at which a controller of this process reports the times of contact.
-    package var heartbeat: Duration = .seconds(5)
     /// The limits of observer queries, except the period: timeout and retries of their handlers.
     package var delivery = DeliverySchedule.Limits()
     public var logger: Logger
@@ -60,7 +58,7 @@ public actor HubClient {
     var routeCount: Int { routes.count + (direct == nil ? 0 : 1) }
 
     /// Whether the client uses the files of the home through their owner, on this machine.
-    var usesOwner: Bool { routes.contains { if case .shared = $0 { true } else { false } } }
+    var usesOwner: Bool { routes.contains { if case .peer = $0 { true } else { false } } }
 
     /// The time to wait for a working route. An owner has more time than its devices: its failure is reported after the
     /// timeout of a connection attempt.
@@ -164,8 +162,7 @@ public actor HubClient {
       }
       let link: any RouteLink =
         switch route {
-        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, check: check, report: report)
-        case .shared(let shared): SharedLink(shared, of: options, on: eventLoop, check: check, report: report)
+        case .peer(let shared): SharedLink(shared, of: options, on: eventLoop, check: check, report: report)
         case .local(let address), .remote(let address):
           HubLink(address, options, on: eventLoop, check: check, report: report)
         }
@@ -195,17 +192,6 @@ public actor HubClient {
 
   /// The controller of the home if this process owns it.
   package nonisolated var owner: HomeController? { sharedLink.withLock { $0 }?.owner }
-
-  /// The controller of this process, if a route uses one.
-  package var ownController: HomeController? {
-    get async {
-      if let owner { return owner }
-      for route in routes {
-        if let controller = await (route.link as? PeerLink)?.controller { return controller }
-      }
-      return nil
-    }
-  }
 
   /// Checks the identity of the home that a route leads to. For a link, which is on the event loop.
   /// - Throws: `HomeError` `refused` if it is another home.

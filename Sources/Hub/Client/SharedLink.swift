@@ -16,6 +16,7 @@ actor SharedLink: RouteLink {
   private let options: HomeController.Options
   private let client: HubClient.Options
   nonisolated let eventLoop: any EventLoop
+  private let check: @Sendable (String) throws(HomeError) -> Void
   private let report: RouteListener
   /// The connection to the owner.
   private let link: HubLink
@@ -50,7 +51,8 @@ actor SharedLink: RouteLink {
     _ options: HomeController.Options, of client: HubClient.Options, on eventLoop: any EventLoop,
     check: @escaping @Sendable (String) throws(HomeError) -> Void, report: @escaping RouteListener
   ) {
-    (self.options, self.client, self.eventLoop, self.report) = (options, client, eventLoop, report)
+    (self.options, self.client, self.eventLoop) = (options, client, eventLoop)
+    (self.check, self.report) = (check, report)
     waiters = Waiters(on: eventLoop)
     work = SerialWork(options.machine)
     let relay = Relay()
@@ -117,9 +119,11 @@ actor SharedLink: RouteLink {
   private func handle(_ event: RouteEvent) {
     guard isStarted else { return }
     switch event {
-    case .down:
+    case .down(let error):
       isUp = false
       setDeadline()
+      // The owner does not accept this client, or has another home.
+      if error.code == .refused { fail(error) }
       if owner == nil { elect() }
     case .loaded, .reloaded, .resumed:
       setUp()
@@ -156,8 +160,7 @@ actor SharedLink: RouteLink {
       guard let free = try HomeController.lock(options) else { return }
       lock = free
     } catch {
-      failure = error
-      return
+      return fail(error)
     }
     isElecting = true
     link.retireNow()
@@ -170,6 +173,7 @@ actor SharedLink: RouteLink {
     do throws(HomeError) {
       let owner = try await HomeController.openOwned(options, lock)
       found = owner
+      try check(try await owner.withDatabase { $0.identity })
       if isFollowing { try await owner.follow() }
     } catch {
       failure = error
@@ -184,11 +188,18 @@ actor SharedLink: RouteLink {
     }
     owner = found
     guard found != nil else {
+      if let failure { report(.down(failure)) }
       schedule(in: client.longestPause) { if $0.isStarted, turn == $0.turn, $0.owner == nil { $0.link.startNow() } }
       return
     }
     options.logger.info("this process owns the home now", metadata: ["state": "\(options.state.root)"])
     link.startNow()
+  }
+
+  /// The home can't be used. Further attempts follow.
+  private func fail(_ error: HomeError) {
+    failure = error
+    report(.down(error))
   }
 
   // MARK: Requests
