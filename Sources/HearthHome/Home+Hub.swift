@@ -27,13 +27,13 @@ extension HubServer {
   /// - Throws: `HomeError` `accessDenied` if another process owns the home; also if an address is not available.
   public static func open(_ home: Home, _ options: Options) async throws(HomeError) -> HubServer {
     let controller = try home.controller
-    await home.owner?.stopServing()
+    await controller.stopServing()
     do throws(HomeError) {
       try await controller.follow()
       return try await open(controller, options)
     } catch {
       // Other processes of this user still use the home.
-      try? await home.owner?.startServing()
+      try? await controller.startServing()
       throw error
     }
   }

@@ -12,10 +12,9 @@ internal import Runtime
 /// Several processes may have one home open at the same time. One of them owns it and serves the others.
 public final class Home: HomeEditing {
   package let backend: any HomeBackend
-  /// Nil if another process owned the home when it was opened.
-  private let opened: HomeOwner?
-  /// Nil if the home is used through another process.
-  package var owner: HomeOwner? { opened ?? (backend as? HubClient)?.owner }
+  /// The controller of this process, which may have become the owner of the home after it was opened; nil if the home is used
+  /// through another process.
+  package var owner: HomeController? { backend as? HomeController ?? (backend as? HubClient)?.owner }
 
   /// Opens a home. Must be closed with ``close()``.
   ///
@@ -23,12 +22,11 @@ public final class Home: HomeEditing {
   /// When the owner closes it, one of the others becomes the owner.
   /// - Throws: ``HomeError`` if its files can't be used, no socket can be opened, or its owner does not answer.
   public init(_ options: HomeController.Options) async throws(HomeError) {
-    opened = try await HomeOwner.open(options)
-    if let opened {
-      backend = opened.controller
+    if let owner = try await HomeController.openOwned(options) {
+      backend = owner
     } else {
       var client = HubClient.Options(
-        routes: [.shared(options)], name: "\(ProcessInfo.processInfo.processName) \(getpid())", logger: options.logger)
+        routes: [.peer(options)], name: "\(ProcessInfo.processInfo.processName) \(getpid())", logger: options.logger)
       (client.timeout, client.machine) = (options.timeout, options.machine)
       // A busy owner has as much time for a connection as for a request.
       client.connectTimeout = max(client.connectTimeout, options.timeout)
@@ -40,23 +38,23 @@ public final class Home: HomeEditing {
   /// Opens a home as its owner, and waits while another process owns it. Must be closed with ``close()``.
   /// - Throws: ``HomeError`` if its files can't be used, or no socket can be opened.
   public init(owning options: HomeController.Options) async throws(HomeError) {
-    var owner = try await HomeOwner.open(options)
+    var owner = try await HomeController.openOwned(options)
     while owner == nil {
       try await OwnerLock.waitUntilFree(options.state)
-      guard !Task.isCancelled else { throw HomeError(.interrupted, "canceled") }
-      owner = try await HomeOwner.open(options)
+      guard !Task.isCancelled else { throw .canceled }
+      owner = try await HomeController.openOwned(options)
     }
     guard let owner else { throw OwnerLock.held(options.state) }
-    (opened, backend) = (owner, owner.controller)
+    backend = owner
   }
 
-  package init(_ backend: any HomeBackend) { (self.backend, opened) = (backend, nil) }
+  package init(_ backend: any HomeBackend) { self.backend = backend }
 
-  /// The controller of this process, which may have become the owner of the home after it was opened.
+  /// The controller of this process.
   /// - Throws: ``HomeError`` `accessDenied` if another process owns the home.
   package var controller: HomeController {
     get throws(HomeError) {
-      if let controller = backend as? HomeController ?? owner?.controller { return controller }
+      if let owner { return owner }
       throw HomeError(
         .accessDenied,
         (backend as? HubClient)?.usesOwner == true
@@ -66,9 +64,7 @@ public final class Home: HomeEditing {
   }
 
   /// Stores pending changes and closes the home.
-  public func close() async {
-    if let opened { await opened.close() } else { await backend.close() }
-  }
+  public func close() async { await backend.close() }
 
   /// Keeps the devices' states up to date: the owner of the home subscribes to the devices.
   public func follow() async throws(HomeError) { try await backend.follow() }

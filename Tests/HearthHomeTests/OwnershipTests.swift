@@ -140,7 +140,7 @@ import Testing
     let directory = ScratchDirectory()
     let lock = try #require(try OwnerLock.acquire(directory.state))
     var client = HubClient.Options(
-      routes: [.shared(options(directory))], name: "test", logger: options(directory).logger)
+      routes: [.peer(options(directory))], name: "test", logger: options(directory).logger)
     client.connectTimeout = .milliseconds(300)
     do throws(HomeError) {
       _ = try await HubClient.connected(client)

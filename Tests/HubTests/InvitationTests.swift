@@ -142,13 +142,4 @@ import Testing
       #expect(BearerToken.token(in: value) == nil)
     }
   }
-
-  @Test func expectsOneHome() throws {
-    var identity = HomeIdentity(nil)
-    try identity.check("one", at: "here")
-    try identity.check("one", at: "there")
-    #expect(throws: HomeError.self) { try identity.check("two", at: "elsewhere") }
-    var invited = HomeIdentity("one")
-    #expect(throws: HomeError.self) { try invited.check("two", at: "here") }
-  }
 }

@@ -388,9 +388,9 @@ struct MatterServerTests {
     let served = try await Served(isEmpty: true)
     let hub = try served.home.hub
     let other = Task { await hub.wait(for: 9, isPresent: true, within: .hours(1)) }
-    #expect(await eventually { await hub.waiters.count == 1 })
+    #expect(await eventually { await hub.waiterCount == 1 })
     await hub.wait(for: 9, isPresent: true, within: .milliseconds(10))
-    #expect(await hub.waiters.count == 1)
+    #expect(await eventually { await hub.waiterCount == 1 })
     await served.close()
     await other.value
   }

@@ -30,7 +30,9 @@ import Testing
   private func options(_ route: HubRoute, _ scratch: Scratch, token: String? = nil) async throws -> HubClient.Options {
     var options = ServedHome.clientOptions("Ada", token: token, [route])
     (options.silence, options.routeTimeout, options.stableTime) = (.seconds(3600), .seconds(2), .seconds(3600))
-    options.direct = HubClient.DirectAccess(try await membership(), .owner, ServedHome.options(scratch)) { _ in }
+    options.direct = HubClient.DirectAccess(
+      membership: try await membership(), role: .owner, controller: ServedHome.options(scratch)
+    ) { _ in }
     return options
   }
 

@@ -47,7 +47,9 @@ import VirtualDevices
       (network.interfaces, network.discovery, network.machine) = (.all, .builtin, machine)
       var options = HubClient.Options(routes: [], name: name, logger: ServedHome.logger)
       options.machine = machine
-      options.direct = HubClient.DirectAccess(membership, role, network) { [saved] in saved.value = $0 }
+      options.direct = HubClient.DirectAccess(membership: membership, role: role, controller: network) {
+        [saved] in saved.value = $0
+      }
       (self.machine, self.options) = (machine, options)
     }
 

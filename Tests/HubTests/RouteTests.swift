@@ -1,5 +1,6 @@
 import HearthHome
 import HomeModel
+import HomeStore
 import Hub
 import MatterModel
 import NIOCore
@@ -56,26 +57,6 @@ import Testing
     await far.close()
   }
 
-  /// A stored home with a lamp, for a controller of the client's process.
-  private func peerHome() throws -> (route: HubRoute, scratch: Scratch) {
-    let scratch = Scratch()
-    let database = try HomeDatabase.open(scratch.state.database, identity: ServedHome.identity)
-    try database.commit([HomeUpdate(ServedHome.lamp, at: 1)])
-    try database.close()
-    return (.peer(ServedHome.options(scratch)), scratch)
-  }
-
-  /// Returns the controller of the peer route.
-  private func controller(of client: Home) async throws -> HomeController {
-    let hub = try #require(client.backend as? HubClient)
-    var controller: HomeController?
-    _ = await eventually {
-      controller = await hub.ownController
-      return await controller?.isFollowing == true
-    }
-    return try #require(controller)
-  }
-
   private func becomes(
     _ state: ConnectivityState, _ locality: DataSourceLocality, _ client: Home
   ) async -> Bool {
@@ -84,39 +65,49 @@ import Testing
     }
   }
 
-  @Test func peerRouteIsNearest() async throws {
-    let hub = try await ServedHome()
-    let (peer, scratch) = try peerHome()
-    defer { withExtendedLifetime(scratch) {} }
-    var options = ServedHome.clientOptions("test", [peer, .local(hub.socket)])
-    options.connectTimeout = .milliseconds(100)
-    let client = try await Home(through: options)
-    let own = try await controller(of: client)
+  @Test func changesHomeOfUsedRoute() async throws {
+    let (near, far) = (try await ServedHome(), try await ServedHome())
+    let client = try await near.client(through: [.local(near.socket), .remote(far.socket)])
+    try await client.rename("5", to: "Desk")
+    #expect(await near.home.state.devices["5"]?.name == "Desk")
     #expect(await becomes(.online, .local, client))
+    await near.stopHub()
+    #expect(await becomes(.online, .remote, client))
+    #expect(try await client.devices().list().map(\.name) == ["Lamp"])
+    try await near.startHub()
+    #expect(await becomes(.online, .local, client))
+    #expect(try await client.devices().list().map(\.name) == ["Desk"])
+    await client.close()
+    for home in [near, far] { await home.close() }
+  }
+
+  /// The files of the home are nearer than a hub, also while no device is reachable.
+  @Test func peerRouteIsNearest() async throws {
+    let (hub, scratch) = (try await ServedHome(), Scratch())
+    let database = try HomeDatabase.open(scratch.state.database, identity: ServedHome.identity)
+    try database.commit([HomeUpdate(ServedHome.lamp, at: 1)])
+    try database.close()
+    let client = try await hub.client(through: [.peer(ServedHome.options(scratch)), .local(hub.socket)])
+    try await client.follow()
+    #expect(await eventually { (try? client.controller) != nil })
+    let own = try client.controller
     await own.process(.established(5, deadline: .max))
     #expect(await becomes(.online, .peer, client))
     try await client.rename("5", to: "Desk")
-    let renamed = await own.state
-    #expect(renamed.devices["5"]?.name == "Desk")
-    #expect(await becomes(.online, .peer, client))
+    #expect(await own.state.devices["5"]?.name == "Desk")
+    #expect(await hub.home.state.devices["5"]?.name == "Lamp")
     await own.process(.lost(5, .timedOut))
-    #expect(await becomes(.online, .local, client))
-    #expect(try await client.devices().list().map(\.name) == ["Lamp"])
-    await own.process(.established(5, deadline: .max))
-    #expect(await becomes(.online, .peer, client))
-    #expect(try await client.devices().list().map(\.name) == ["Desk"])
+    #expect(await becomes(.offline, .peer, client))
+    #expect(await eventually { try await hub.hub.status.clients.isEmpty })
     await client.close()
     await hub.close()
   }
 
-  /// Neither is a change: both are sent periodically, as a hub does.
-  @Test func peerRouteReportsContactsAndGraceTime() async throws {
-    var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(Scratch()))])
-    options.heartbeat = .milliseconds(20)
-    let client = try await Home(through: options)
-    let own = try await controller(of: client)
-    try await own.change { _ throws(HomeError) -> (changes: [HomeChange], result: Void) in (ServedHome.lamp, ()) }
-    await own.process(.established(5, deadline: .max))
+  /// Neither is a change: both are sent periodically.
+  @Test func reportsContactsAndGraceTime() async throws {
+    let hub = try await ServedHome(grace: nil) { $0.heartbeat = .milliseconds(20) }
+    let client = try await hub.client()
+    let own = try hub.home.controller
     let manager = HomeManager(client)
     #expect(await eventually { manager.primaryHome?.accessories.first?.isReachable == true })
     await own.process(.heard(5, deadline: 77))
@@ -131,11 +122,13 @@ import Testing
         try await client.backend.eventLoop.submit { client.backend.view.reducer.debouncer.grace == .seconds(77) }.get()
       })
     await client.close()
+    await hub.close()
   }
 
   @Test func eachRouteReportsFollower() async throws {
     let hub = try await ServedHome()
     let client = try await hub.client(through: [.peer(ServedHome.options(Scratch())), .local(hub.socket)])
+    try await client.follow()
     let manager = HomeManager(client)
     try await HomeManager(client).addHome(withName: "Cabin")
     #expect(await eventually { manager.primaryHome?.homeHubState == .thisProcess })
@@ -149,24 +142,17 @@ import Testing
 
   /// An anchor of one log can't be continued in another one.
   @Test func anchorOfOtherRouteGetsReset() async throws {
-    let hub = try await ServedHome()
-    let (peer, scratch) = try peerHome()
-    defer { withExtendedLifetime(scratch) {} }
-    var options = ServedHome.clientOptions("test", [peer, .local(hub.socket)])
-    options.connectTimeout = .milliseconds(100)
-    let client = try await Home(through: options)
-    let own = try await controller(of: client)
+    let (near, far) = (try await ServedHome(), try await ServedHome())
+    let client = try await near.client(through: [.local(near.socket), .remote(far.socket)])
     #expect(await becomes(.online, .local, client))
-    await own.process(.established(5, deadline: .max))
-    #expect(await becomes(.online, .peer, client))
     let anchor = try await client.anchor()
-    await own.process(.lost(5, .timedOut))
-    #expect(await becomes(.online, .local, client))
+    await near.stopHub()
+    #expect(await becomes(.online, .remote, client))
     guard case .reset(let home) = try await client.samples(after: anchor) else {
       Issue.record("no reset")
       return
     }
-    #expect(try await home.anchor == hub.home.anchor() && home.state.devices["5"]?.name == "Lamp")
+    #expect(try await home.anchor == far.home.anchor() && home.state.devices["5"]?.name == "Lamp")
     guard case .samples([], _, true) = try await client.samples(after: home.anchor) else {
       Issue.record("the anchor of the reset is not the end of the log")
       return
@@ -176,7 +162,7 @@ import Testing
     let foreign = try await otherHub.home.anchor()
     #expect(await code { _ = try await client.samples(after: foreign) } == .badArguments)
     await client.close()
-    for home in [hub, otherHub] { await home.close() }
+    for home in [near, far, otherHub] { await home.close() }
   }
 
   @Test func failsAtOnceWithoutWorkingRoute() async throws {
@@ -203,13 +189,14 @@ import Testing
     #expect(await eventually { try await other.hub.status.clients.isEmpty })
     try await near.startHub()
     #expect(await eventually { try await client.devices().list().map(\.offlineReason) == [nil] })
-    // The client expects a home before the first route works.
+    // The client expects a home before the first route works. Its process does not remain the owner of another home.
     for route in [HubRoute.local(other.socket), .peer(ServedHome.options(other.scratch))] {
       var options = ServedHome.clientOptions("test", [route])
       options.home = ServedHome.identity
       if case .peer = route { await other.close() }
       #expect(await openingError(options) == .refused)
     }
+    #expect(try OwnerLock.acquire(other.scratch.state) != nil)
     await client.close()
     await near.close()
   }

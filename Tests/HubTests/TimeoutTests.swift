@@ -76,6 +76,57 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
+  /// The hub accepts the client, but does not send its home.
+  @Test func canceledRequestDoesNotWaitForRoute() async throws {
+    let scratch = Scratch()
+    try Files.makeDirectory(scratch.state.run)
+    let hub = try await SilentHub(scratch.state.hubSocket, greeting: [SilentHub.welcome, .reset])
+    var options = ServedHome.clientOptions("test", [.local(.socket(scratch.state.hubSocket))])
+    (options.timeout, options.silence) = (.seconds(3600), .seconds(3600))
+    let client = HubClient(options)
+    let waits = WaitRecorder()
+    let opening = PendingWork.$board.withValue(waits) { Task { await code { try await client.open() } } }
+    let request = PendingWork.$board.withValue(waits) { Task { await code { _ = try await client.anchor() } } }
+    #expect(await eventually { waits.begun.count == 2 })
+    request.cancel()
+    #expect(await eventually { waits.ended == 1 })
+    opening.cancel()
+    #expect(await eventually { waits.ended == 2 })
+    await client.close()
+    #expect(await request.value == .interrupted)
+    #expect(await opening.value == .interrupted)
+    await hub.close()
+  }
+
+  /// The process that owned the home ends, and no other one can become its owner.
+  @Test func canceledRequestDoesNotWaitForOwner() async throws {
+    let scratch = Scratch()
+    let lock = try #require(try OwnerLock.acquire(scratch.state))
+    try Files.makeDirectory(scratch.state.run)
+    let owner = try await SilentHub(scratch.state.hubSocket, greeting: [SilentHub.welcome] + SilentHub.home)
+    var options = ServedHome.options(scratch)
+    options.timeout = .seconds(3600)
+    let client = try await Home(options)
+    let lost = Task { await code { _ = try await client.addRoom("Den") } }
+    #expect(await eventually { owner.requests.count == 1 })
+    await owner.close()
+    #expect(await lost.value == .unreachable)
+    let answer = Mutex<HomeError.Code?>(nil)
+    let waits = WaitRecorder()
+    let request = PendingWork.$board.withValue(waits) {
+      Task { @Sendable in
+        let error = await code { _ = try await client.anchor() }
+        answer.withLock { $0 = error }
+      }
+    }
+    #expect(await eventually { waits.begun == ["the process that owns the home to answer"] })
+    request.cancel()
+    #expect(await eventually { answer.withLock { $0 } == .interrupted })
+    await client.close()
+    await request.value
+    withExtendedLifetime(lock) {}
+  }
+
   @Test func requestLimitIncludesDeviceTimeout() {
     let write = HomeRequest.writeDevice(device: "5", source: nil, writes: [], isTimed: false, timeout: .seconds(30))
     #expect(write.limit(.seconds(10)) == .seconds(45))
@@ -179,27 +230,13 @@ import Testing
     #expect(await code { _ = try await Home(through: options) } == .internalError)
   }
 
-  /// - Parameter wasOnline: whether the device was online when it was last followed, which must not matter.
-  @Test(arguments: [false, true]) func peerRouteWithoutReachableDevicesFails(wasOnline: Bool) async throws {
-    let scratch = Scratch()
-    let last = HomeChange.connectivity(SourceID(5), SourceStatus(wasOnline ? .init(.online, .peer) : .unknown))
-    try HomeDatabase.open(scratch.state.database).commit([HomeUpdate(ServedHome.lamp + [last], at: 1)])
-    var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(scratch))])
-    (options.connectTimeout, options.timeout) = (.milliseconds(300), .seconds(60))
-    let begin = HostClock.now()
-    let shortConnectTimeout = options
-    #expect(await code { _ = try await Home(through: shortConnectTimeout) } == .unreachable)
-    #expect(HostClock.now() - begin >= .milliseconds(300))
-  }
-
   /// After the client is closed the contacts are stored and the home is released.
   @Test func closesPeerHomeWithClient() async throws {
     let scratch = Scratch()
     try HomeDatabase.open(scratch.state.database).commit([HomeUpdate(ServedHome.lamp, at: 1)])
-    var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(scratch))])
-    options.connectTimeout = .milliseconds(100)
+    let options = ServedHome.clientOptions("test", [.peer(ServedHome.options(scratch))])
     for _ in 0..<20 {
-      _ = try? await Home(through: options)
+      try await Home(through: options).close()
       #expect(try OwnerLock.acquire(scratch.state) != nil)
     }
   }
@@ -208,4 +245,6 @@ import Testing
 extension HubServer {
   /// The number of requests of all clients that are not answered yet.
   fileprivate var outstandingRequests: Int { connections.values.reduce(0) { $0 + $1.ownOutstanding } }
+  /// The number of callers that wait for a node or for the end of all requests.
+  var waiterCount: Int { waiters.count }
 }

@@ -2,7 +2,9 @@ import Foundation
 import HomeControl
 import Testing
 
-/// The table of requests in `docs/wire.md`.
+@testable import Hub
+
+/// The examples and the table of requests in `docs/wire.md`.
 @Suite("Documentation of the wire protocol") struct WireDocumentTests {
   private static func text(_ path: String) throws -> String {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -27,6 +29,16 @@ import Testing
       cases[String(match.output.1)] = values.joined(separator: " ")
     }
     return cases
+  }
+
+  @Test("the example of a start has the current version") func namesVersion() throws {
+    let lines = try Self.text("docs/wire.md").split(separator: "\n").filter { $0.contains("\"hearth_start\"") }
+    #expect(lines.count == 1)
+    guard case .start(let start) = try HubMessage(Array(try #require(lines.first).utf8)) else {
+      Issue.record("not a start")
+      return
+    }
+    #expect(start.version == hubVersion)
   }
 
   @Test("lists every request with its arguments and result") func listsRequests() throws {

@@ -203,26 +203,6 @@ import Testing
     #expect(world.completions(of: id) == 1)
   }
 
-  @Test func measuresSilenceOfNodes() throws {
-    var world = try commissioned(2)
-    world.run(for: .seconds(1))
-    #expect(world.controller.silentNodes.isEmpty)
-    world.devices[0].isDead = true
-    let sent = world.now
-    let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
-    world.run(for: .milliseconds(1200))
-    #expect(world.controller.silentNodes == [1: sent])
-    #expect(world.controller.lastContact.map { $0 < sent } == true)
-    // The other node answers.
-    let other = world.controller.read(OnOff.onOff, on: 1, of: 2, at: world.now)
-    _ = try #require(try world.result(of: other)?.get())
-    #expect(world.controller.silentNodes == [1: sent])
-    #expect(world.controller.lastContact.map { $0 > sent } == true)
-    world.devices[0].isDead = false
-    _ = try #require(try world.result(of: read)?.get())
-    #expect(world.controller.silentNodes.isEmpty)
-  }
-
   // MARK: Administration
 
   @Test func removesNodes() throws {

@@ -16,7 +16,7 @@ import VirtualDevices
 
 @testable import MatterDevice
 
-/// Several processes of one home, and clients with several routes, with a device that keeps three sessions per peer.
+/// Several processes of one home with a device that keeps three sessions per peer.
 /// The commands of all processes of one home use the sessions of the home's owner, so they evict none.
 @Suite("Sessions of several processes", .timeLimit(.minutes(10))) struct SharedSessionTests {
   private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -101,53 +101,6 @@ import VirtualDevices
     listening.cancel()
     await subscriber.close()
     await watch.close()
-    try await loop.submit { device.value.stop() }.get()
-  }
-
-  /// A client uses the device directly, and has a hub without devices as the other route. `PeerWatchTests` checks the
-  /// time.
-  @Test("a hub replaces a device that stops answering") func silentDevice() async throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "shared-\(UUID().uuidString)").path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    let device = try await start(directory)
-    let loop = device.eventLoop
-    let (port, passcode) = try await loop.submit {
-      (device.value.status.port, device.value.definition.passcode)
-    }.get()
-    func homeOptions(_ name: String) throws -> HomeController.Options {
-      var options = HomeController.Options(state: StateDirectory(directory + "/" + name), logger: logger)
-      options.discovery = .off
-      try HomeDatabase.open(options.state.database, identity: String(repeating: "0A", count: 16)).close()
-      return options
-    }
-    let own = try homeOptions("own")
-    let commissioner = try await Home(own)
-    let node = try await commissioner.pair(
-      CommissioningRequest(passcode: passcode, target: .addresses([SocketAddress(.loopback4, port: port)]))
-    ).result.nodeID
-    _ = try await commissioner.controller.read(node, [AttributePath()])
-    await commissioner.close()
-    let served = try await Home(try homeOptions("hub"))
-    let hub = try await HubServer.open(served, HubServer.Options(logger: logger))
-    let client = try await Home(
-      through: HubClient.Options(
-        routes: [.peer(own), .local(.socket(directory + "/hub/run/hub.sock"))], name: "test", logger: logger))
-    func connectivity() async throws -> SourceConnectivity? {
-      try await client.devices().list().first?.sourceConnectivity
-    }
-    #expect(try await eventually { try await connectivity() == SourceConnectivity(.online, .peer) })
-
-    try await loop.submit { device.value.cutPower() }.get()
-    let path = [AttributePath(OnOff.onOff.path(on: 1))]
-    let reading = Task { try? await client.backend.read(node, path) }
-    #expect(try await eventually { try await connectivity() == nil })
-    // The route is used again when the device answers.
-    try await loop.submit { try device.value.restorePower() }.get()
-    #expect(try await eventually { try await connectivity() == SourceConnectivity(.online, .peer) })
-    _ = await reading.value
-    await client.close()
-    await hub.close()
-    await served.close()
     try await loop.submit { device.value.stop() }.get()
   }
 

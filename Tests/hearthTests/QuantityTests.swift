@@ -77,7 +77,7 @@ import Testing
     #expect(parts.port == port)
   }
 
-  @Test(arguments: ["", ":5540", "a:0", "a:b", "a:99999", "[::1", "[::1]x", "1:2:3"])
+  @Test(arguments: ["", ":5540", "a:0", "a:b", "a:99999", "[::1", "[::1]x", "1:2:3", "a:+5540", "[::1]:+9"])
   func refusesAddresses(_ text: String) {
     #expect(throws: HomeError.self) { try HostAndPort.split(text) }
   }

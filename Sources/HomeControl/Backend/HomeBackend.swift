@@ -13,7 +13,7 @@ package protocol HomeView: AnyObject {
 }
 
 /// The implementation of a ``Home``: the controller of this process, or a connection to a hub.
-package protocol HomeBackend: HomeAccess, Actor {
+package protocol HomeBackend: HomeAccess, LoopActor {
   nonisolated var eventLoop: any EventLoop { get }
   /// The machine with the clock, the files and the network of the home.
   nonisolated var machine: any Machine { get }

@@ -169,4 +169,6 @@ extension HomeReply {
 
 extension HomeError {
   package static let unexpectedReply = HomeError(.internalError, "unexpected reply to a request")
+  /// The error of a request whose task was canceled.
+  package static let canceled = HomeError(.interrupted, "canceled")
 }

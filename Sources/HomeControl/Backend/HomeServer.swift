@@ -6,4 +6,6 @@ package protocol HomeServer: Sendable {
   var status: HubStatus { get async }
   /// Loads the invitations, and closes the connections of clients whose invitations were revoked.
   func loadInvitations() async throws(HomeError)
+  /// Waits for running requests of other processes, and closes their connections.
+  func close() async
 }

@@ -3,14 +3,14 @@ public import HomeModel
 package import HomeStore
 internal import Logging
 internal import MatterController
-package import MatterProtocol
+internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
 // Subscriptions to the devices, and changes of the home's structure.
 extension HomeController {
   /// The interval at which the clock is checked.
-  private static let clockInterval = TimeAmount.milliseconds(250)
+  private static let clockInterval = Duration.milliseconds(250)
   /// The suspension time after which a device may have stopped retransmitting a report: five transmissions, the first
   /// retransmission after 300 ms. Matter Core § 4.12.2.1.
   private static let longestSuspension = Duration.seconds(3)
@@ -67,12 +67,9 @@ extension HomeController {
   /// Starts to check periodically whether the clock was set, or the process or the machine suspended.
   func checkClock() {
     guard options.machine.sharesFiles else { return }
-    clockCheck = eventLoop.scheduleRepeatedTask(initialDelay: Self.clockInterval, delay: Self.clockInterval) {
-      [weak self] _ in
-      self?.assumeIsolated {
-        $0.noteClock()
-        $0.detectSuspension()
-      }
+    clockCheck = schedule(each: Self.clockInterval) {
+      $0.noteClock()
+      $0.detectSuspension()
     }
   }
 
@@ -91,22 +88,6 @@ extension HomeController {
       let nodes = devices.compactMap { engine.reducer.state.devices[$0]?.active?.id.node }
       engine.stopWaiting(for: Set(nodes).sorted(), at: now)
     }
-  }
-
-  // MARK: Silence
-
-  // For a caller on the event loop.
-
-  /// The time for which no device has sent a message although one has not acknowledged a message; zero: no message is
-  /// unacknowledged.
-  package nonisolated var silence: Duration { dispatcher.value.host.perform { engine, now in engine.silence(at: now) } }
-
-  /// The time of the last message of any device.
-  package nonisolated var lastContact: Instant? { dispatcher.value.perform { engine, _ in engine.lastContact } }
-
-  /// Sends probes to devices that are not silent.
-  package nonisolated func probeSilence() {
-    dispatcher.value.host.perform { engine, now in engine.probeSilence(at: now) }
   }
 
   // MARK: Changing

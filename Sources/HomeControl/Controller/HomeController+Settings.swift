@@ -31,13 +31,9 @@ extension HomeController {
 
   /// Starts to store the times of contact periodically.
   func keepContacts() {
-    let period = TimeAmount.nanoseconds(options.following.contactPeriod.nanoseconds)
-    contactKeeping = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { [weak self] _ in
-      guard let self else { return }
-      assumeIsolated {
-        $0.noteClock()
-        $0.dispatcher.value.keepContacts()
-      }
+    contactKeeping = schedule(each: options.following.contactPeriod) {
+      $0.noteClock()
+      $0.dispatcher.value.keepContacts()
     }
   }
 }

@@ -72,7 +72,7 @@ public actor HomeController {
   var revocations = 0
   /// Whether a server serves the home.
   private var isServed = false
-  private(set) var server: (any HomeServer)?
+  package private(set) var server: (any HomeServer)?
   /// Checks the clock periodically.
   var clockCheck: RepeatedTask?
   /// Stores the times of the last contacts periodically.
@@ -180,8 +180,9 @@ public actor HomeController {
     checkClock()
   }
 
-  /// Stores pending changes and closes the sockets and the store.
+  /// Closes the server of the home, stores pending changes, and closes the sockets and the store.
   public func close() async {
+    await server?.close()
     // A controller that follows the devices removes missed groups when a device becomes reachable.
     if center == nil { await leaveMissedGroups() }
     stopWatching()

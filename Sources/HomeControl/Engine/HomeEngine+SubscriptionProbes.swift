@@ -146,27 +146,6 @@ extension HomeEngine {
     return heard > probe.since
   }
 
-  // MARK: Silence of the home
-
-  /// The time for which no node has sent a message although one has not acknowledged a message; zero: no message is
-  /// unacknowledged.
-  func silence(at now: Instant) -> Duration {
-    guard let since = controller.silentNodes.values.min() else { return .zero }
-    return max(.zero, now - max(since, controller.lastContact ?? since))
-  }
-
-  /// The maximum number of nodes that are probed because another one is silent.
-  private static let maximumSilenceProbes = 3
-
-  /// Sends probes to nodes that are not silent. The answer of one of them shows that only the others are unreachable.
-  mutating func probeSilence(at now: Instant) {
-    let silent = controller.silentNodes
-    let others = followed.keys.sorted().filter {
-      silent[$0] == nil && isOnline($0) && !controller.isAsleep($0, at: now)
-    }
-    for node in others.prefix(Self.maximumSilenceProbes) { sendProbe(to: node, timeout: Self.answerTime, at: now) }
-  }
-
   /// Reads a small attribute, to get any answer of the node.
   package mutating func sendProbe(to node: NodeID, timeout: Duration, at now: Instant) {
     let path = AttributePath(BasicInformation.dataModelRevision.path(on: .root))

@@ -57,16 +57,12 @@ package struct ClientMembership: Hashable, Sendable, Codable {
     _ machine: any Machine, of identity: String, interfaces: [String],
     _ issue: (Data) async throws(HomeError) -> ClientCredentials
   ) async throws(HomeError) -> ClientMembership {
-    let key = makeKey(machine.makeRandom())
+    var random = machine.makeRandom()
+    let key = P256PrivateKey(random: &random)
     let credentials = try await issue(try request(key))
     let membership = ClientMembership(key, of: identity, credentials, interfaces, at: machine.unixMicroseconds())
     _ = try membership.fabric
     return membership
-  }
-
-  private static func makeKey(_ random: some RandomSource) -> P256PrivateKey {
-    var random = random
-    return P256PrivateKey(random: &random)
   }
 
   private static func request(_ key: P256PrivateKey) throws(HomeError) -> Data {

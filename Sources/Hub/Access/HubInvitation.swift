@@ -40,26 +40,32 @@ public struct HubInvitation: Hashable, Sendable, CustomStringConvertible {
         .badArguments, "this is not an invitation; expected the text that `hearth hub invite` printed, hearth://join/?…"
       )
     }
-    var items = Items(url.queryItems ?? [])
-    let texts = items.removeValues(of: "address")
-    guard !texts.isEmpty else { throw Items.wrong("address", "HOST:PORT or a wss URL") }
+    // The parts that were not parsed yet.
+    var parts = Dictionary(grouping: url.queryItems ?? [], by: \.name)
+    func one<R>(_ name: String, _ expected: String, _ parse: (String) -> R?) throws(HomeError) -> R {
+      let items = parts.removeValue(forKey: name) ?? []
+      guard items.count == 1, let value = parse(items[0].value ?? "") else { throw Self.wrong(name, expected) }
+      return value
+    }
+    let texts = (parts.removeValue(forKey: "address") ?? []).map { $0.value ?? "" }
+    guard !texts.isEmpty else { throw Self.wrong("address", "HOST:PORT or a wss URL") }
     var addresses: [HubAddress] = []
     for text in texts {
       let address = try HubAddress(text)
       // A socket of another machine; the one with this path may belong to any user of this machine.
-      if address.isSocket { throw Items.wrong("address", "HOST:PORT or a wss URL") }
+      if address.isSocket { throw Self.wrong("address", "HOST:PORT or a wss URL") }
       addresses.append(address)
     }
     self.addresses = addresses
-    token = try items.one("token", "32 hexadecimal digits") { Self.isHexadecimal($0, count: 32) ? $0 : nil }
-    home = try items.one("home", "32 hexadecimal digits") { Self.isHexadecimal($0, count: 32) ? $0 : nil }
-    name = try items.one("name", "the name of the client") { try? HomeNames.checked($0).name }
-    role = try items.one("role", "guest, member or owner") { HomeRole(rawValue: $0) }
+    token = try one("token", "32 hexadecimal digits") { Self.isHexadecimal($0, count: 32) ? $0 : nil }
+    home = try one("home", "32 hexadecimal digits") { Self.isHexadecimal($0, count: 32) ? $0 : nil }
+    name = try one("name", "the name of the client") { try? HomeNames.checked($0).name }
+    role = try one("role", "guest, member or owner") { HomeRole(rawValue: $0) }
     let needsFingerprint = addresses.contains { if case .host = $0 { true } else { false } }
-    if needsFingerprint || items.has("fingerprint") {
-      fingerprint = try items.one("fingerprint", "64 hexadecimal digits") { try? CertificateFingerprint($0) }
+    if needsFingerprint || parts["fingerprint"] != nil {
+      fingerprint = try one("fingerprint", "64 hexadecimal digits") { try? CertificateFingerprint($0) }
     }
-    if let other = items.rest { throw HomeError(.badArguments, "the invitation has an unknown part “\(other)”") }
+    if let other = parts.keys.min() { throw HomeError(.badArguments, "the invitation has an unknown part “\(other)”") }
   }
 
   /// The URL.
@@ -80,26 +86,7 @@ public struct HubInvitation: Hashable, Sendable, CustomStringConvertible {
     text.utf8.count == count && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x41...0x46 ~= $0 }
   }
 
-  /// The query items that were not parsed yet.
-  private struct Items {
-    private var items: [String: [String]] = [:]
-
-    init(_ items: [URLQueryItem]) { for item in items { self.items[item.name, default: []].append(item.value ?? "") } }
-
-    var rest: String? { items.keys.min() }
-
-    func has(_ name: String) -> Bool { items[name] != nil }
-
-    mutating func removeValues(of name: String) -> [String] { items.removeValue(forKey: name) ?? [] }
-
-    mutating func one<R>(_ name: String, _ expected: String, _ parse: (String) -> R?) throws(HomeError) -> R {
-      let values = removeValues(of: name)
-      guard values.count == 1, let value = parse(values[0]) else { throw Self.wrong(name, expected) }
-      return value
-    }
-
-    static func wrong(_ name: String, _ expected: String) -> HomeError {
-      HomeError(.badArguments, "the invitation has no valid \(name); expected \(expected)")
-    }
+  private static func wrong(_ name: String, _ expected: String) -> HomeError {
+    HomeError(.badArguments, "the invitation has no valid \(name); expected \(expected)")
   }
 }

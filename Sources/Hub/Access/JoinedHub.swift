@@ -92,7 +92,8 @@ extension HubClient.Options {
       var controller = HomeController.Options(state: state, logger: logger)
       controller.interfaces =
         membership.interfaces.isEmpty ? .loopback : InterfaceSelection(names: membership.interfaces)
-      direct = HubClient.DirectAccess(membership, invitation.role, controller) { membership in
+      direct = HubClient.DirectAccess(membership: membership, role: invitation.role, controller: controller) {
+        membership in
         do throws(HomeError) { try membership.update(in: state) } catch { logger.warning("\(error)") }
       }
     } catch {

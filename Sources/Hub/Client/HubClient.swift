@@ -40,8 +40,6 @@ public actor HubClient {
     /// The time for which a nearer route must work without a delay before it is used again. Doubled with each further
     /// failure of the route within 10 minutes, at most to 32 times.
     public var stableTime: Duration = .seconds(5)
-    /// The interval at which a controller of this process reports the times of contact.
-    package var heartbeat: Duration = .seconds(5)
     /// The limits of observer queries, except the period: timeout and retries of their handlers.
     package var delivery = DeliverySchedule.Limits()
     public var logger: Logger
@@ -60,7 +58,7 @@ public actor HubClient {
     var routeCount: Int { routes.count + (direct == nil ? 0 : 1) }
 
     /// Whether the client uses the files of the home through their owner, on this machine.
-    var usesOwner: Bool { routes.contains { if case .shared = $0 { true } else { false } } }
+    var usesOwner: Bool { routes.contains { if case .peer = $0 { true } else { false } } }
 
     /// The time to wait for a working route. An owner has more time than its devices: its failure is reported after the
     /// timeout of a connection attempt.
@@ -107,7 +105,7 @@ public actor HubClient {
   private var failure: HomeError?
   private(set) var isClosed = false
   /// Callers that wait for a working route or for the first synchronization.
-  private var waiters: [CheckedContinuation<Void, Never>] = []
+  private let waiters: Waiters
   private var debounceTimer: Scheduled<Void>?
   private var clock: HomeClock
   var queries: ObserverQueries
@@ -115,16 +113,18 @@ public actor HubClient {
   var startingQueries: Set<ObjectIdentifier> = []
   /// Whether the owner of the home follows the devices for this process.
   var isFollowing = false
-  private var identity: HomeIdentity
+  /// The identity of the home that all routes lead to; nil until the first one has reported it.
+  private var identity: String?
   /// The logs of the received anchors; each route may have its own.
   var logs: Set<UInt32> = []
 
   package init(_ options: Options) {
     self.options = options
-    identity = HomeIdentity(options.home)
+    identity = options.home
     selection = RouteSelection(count: options.routeCount, options.selectionTimes)
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
+    waiters = Waiters(on: loop)
     queries = ObserverQueries(options.delivery, on: loop, options.machine)
     clock = HomeClock(
       options.machine.unixMicroseconds(), at: Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds)))
@@ -158,12 +158,11 @@ public actor HubClient {
         assumeIsolated { $0.handle(event, from: index) }
       }
       let check = { @Sendable [weak self] (found: String) throws(HomeError) -> Void in
-        try self?.checkNow(found, at: route.place)
+        try self?.check(found, at: route.place)
       }
       let link: any RouteLink =
         switch route {
-        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, check: check, report: report)
-        case .shared(let shared): SharedLink(shared, of: options, on: eventLoop, check: check, report: report)
+        case .peer(let shared): SharedLink(shared, of: options, on: eventLoop, check: check, report: report)
         case .local(let address), .remote(let address):
           HubLink(address, options, on: eventLoop, check: check, report: report)
         }
@@ -187,32 +186,27 @@ public actor HubClient {
     await keepMembership()
     for route in routes { await route.link.end() }
     active = nil
-    wakeUp()
+    waiters.wakeUp()
     box.value.stream.end()
   }
 
-  /// The home if this process owns it.
-  package nonisolated var owner: HomeOwner? { sharedLink.withLock { $0 }?.owner }
+  /// The controller of the home if this process owns it.
+  package nonisolated var owner: HomeController? { sharedLink.withLock { $0 }?.owner }
 
-  /// The controller of this process, if a route uses one.
-  package var ownController: HomeController? {
-    get async {
-      if let owner { return owner.controller }
-      for route in routes {
-        if let controller = await (route.link as? PeerLink)?.controller { return controller }
-      }
-      return nil
+  /// Checks the identity of the home that a route leads to. For a link, which is on the event loop.
+  /// - Throws: `HomeError` `refused` if it is another home.
+  private nonisolated func check(_ found: String, at route: String) throws(HomeError) {
+    let expected = assumeIsolated { client in
+      let expected = client.identity ?? found
+      client.identity = expected
+      return expected
     }
-  }
-
-  /// Refuses a route to another home. For a link, which is on the event loop.
-  private nonisolated func checkNow(_ found: String, at route: String) throws(HomeError) {
-    let result: Result<Void, HomeError> = assumeIsolated { client in
-      do throws(HomeError) { return .success(try client.identity.check(found, at: route)) } catch {
-        return .failure(error)
-      }
+    guard found == expected else {
+      throw HomeError(
+        .refused,
+        "\(route) leads to another home (\(found.prefix(8))…, expected \(expected.prefix(8))…); "
+          + "remove this route, or join the other home with an invitation")
     }
-    try result.get()
   }
 
   /// Starts and stops routes as selected, and schedules the next selection.
@@ -232,15 +226,12 @@ public actor HubClient {
       reduce(.lost)
       box.value.stream.publish(.notAvailable)
     }
-    wakeUp()
+    waiters.wakeUp()
     selecting?.cancel()
     selecting = selection.nextDeadline(after: now).map { deadline in
-      eventLoop.scheduleTask(in: .nanoseconds((deadline - now).nanoseconds)) { [weak self] in
-        guard let self else { return }
-        assumeIsolated {
-          $0.selection.advance(to: $0.now)
-          $0.applySelection()
-        }
+      schedule(in: deadline - now) {
+        $0.selection.advance(to: $0.now)
+        $0.applySelection()
       }
     }
   }
@@ -272,39 +263,21 @@ public actor HubClient {
     if try isTrue(self) { return }
     let wait = PendingWork.begin(answer)
     defer { wait?.end() }
-    let deadline = eventLoop.now + .nanoseconds(timeout.nanoseconds)
-    var timer: Scheduled<Void>?
-    defer { timer?.cancel() }
-    while true {
-      if try isTrue(self) { return }
+    let deadline = eventLoop.now + TimeAmount(timeout)
+    while try !isTrue(self) {
+      guard !Task.isCancelled else { throw .canceled }
       guard !isClosed else { throw HomeError(.interrupted, "the home was closed") }
       guard eventLoop.now < deadline else { throw HomeError(.timedOut, "the hub did not answer in time") }
-      timer =
-        timer
-        ?? eventLoop.scheduleTask(deadline: deadline) { [weak self] in
-          guard let self else { return }
-          assumeIsolated { $0.wakeUp() }
-        }
-      await withCheckedContinuation { waiters.append($0) }
+      await waiters.waitUnlessCanceled(until: deadline)
     }
   }
 
   package func refusal() async -> HomeError? {
-    await withTaskCancellationHandler {
-      while !isClosed, !Task.isCancelled {
-        if let failure, failure.code == .accessDenied, selection.haveAllFailed { return failure }
-        await withCheckedContinuation { waiters.append($0) }
-      }
-      return nil
-    } onCancel: {
-      eventLoop.execute { self.assumeIsolated { $0.wakeUp() } }
+    while !isClosed, !Task.isCancelled {
+      if let failure, failure.code == .accessDenied, selection.haveAllFailed { return failure }
+      await waiters.waitUnlessCanceled()
     }
-  }
-
-  private func wakeUp() {
-    let all = waiters
-    waiters = []
-    for waiter in all { waiter.resume() }
+    return nil
   }
 
   // MARK: Events of routes
@@ -398,7 +371,7 @@ public actor HubClient {
     reduce(.home(home.state, home.debouncer, by: locality))
     // The differences don't include changes that were reverted.
     queries.signalAll()
-    wakeUp()
+    waiters.wakeUp()
   }
 
   /// Replaces the home, and notifies the observers of a reload, because the changes are unknown.
@@ -409,7 +382,7 @@ public actor HubClient {
     view.stream.reload(view.reducer, from: old, at: time)
     queries.signalAll()
     settle()
-    wakeUp()
+    waiters.wakeUp()
   }
 
   private func apply(_ contacts: [NodeID: Contact]) {
@@ -452,16 +425,12 @@ public actor HubClient {
     // Reads the clock first, because its adjustment moves the deadlines.
     _ = time
     guard let next = box.value.reducer.debouncer.nextDeadline, !isClosed else { return }
-    let delay = clock.remaining(until: next, at: now)
-    debounceTimer = eventLoop.scheduleTask(in: .microseconds(delay)) { [weak self] in
-      guard let self else { return }
-      assumeIsolated { client in
-        let (view, time) = (client.box.value, client.time)
-        if let update = view.reducer.advance(to: time) {
-          view.stream.publish(update, view.reducer)
-        }
-        client.settle()
+    debounceTimer = schedule(in: .microseconds(clock.remaining(until: next, at: now))) { client in
+      let (view, time) = (client.box.value, client.time)
+      if let update = view.reducer.advance(to: time) {
+        view.stream.publish(update, view.reducer)
       }
+      client.settle()
     }
   }
 

@@ -229,10 +229,7 @@ actor HubLink: RouteLink {
   private func add(_ channel: any Channel, _ number: Int) {
     guard connections[number] == nil else { return }
     let interval = options.probeInterval ?? max(options.silence, .milliseconds(20)) / 2
-    let amount = TimeAmount.nanoseconds(interval.nanoseconds)
-    let watch = eventLoop.scheduleRepeatedTask(initialDelay: amount, delay: amount) { [weak self] _ in
-      self?.assumeIsolated { $0.checkSilence(of: number, interval) }
-    }
+    let watch = schedule(each: interval) { $0.checkSilence(of: number, interval) }
     connections[number] = Connection(channel: channel, watch: watch)
   }
 
@@ -289,9 +286,7 @@ actor HubLink: RouteLink {
     report(.down(error))
     if failure != nil { pause = options.longestPause }
     let number = attempt
-    timer = eventLoop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { [weak self] in
-      self?.assumeIsolated { if number == $0.attempt, $0.phase == .waiting { $0.connect() } }
-    }
+    timer = schedule(in: pause) { if number == $0.attempt, $0.phase == .waiting { $0.connect() } }
     pause = min(pause * 2, options.longestPause)
   }
 
@@ -337,7 +332,7 @@ actor HubLink: RouteLink {
       case .reply(let id, let result):
         answer(id, result)
         // An ending hub still replies to the requests that it has started.
-        guard case .failure(let error) = result, Self.isNotStarted(error), number == attempt else { return }
+        guard case .failure(let error) = result, Self.isSame(error, HubServer.ending), number == attempt else { return }
         leave()
         fail(error)
       case let news: if number == attempt { handle(news) }
@@ -399,27 +394,24 @@ actor HubLink: RouteLink {
 
   // MARK: Requests
 
+  /// The error of a request whose connection was lost, so that its result is unknown.
   private static let lost = HomeError(
     .unreachable, "the connection to the hub was lost; the request may or may not have been carried out")
 
-  /// Whether a request failed because the connection was lost, so that its result is unknown.
-  private static func isLost(_ error: HomeError) -> Bool { error.code == lost.code && error.message == lost.message }
-
-  /// Whether a request was not started, because the hub is ending.
-  private static func isNotStarted(_ error: HomeError) -> Bool {
-    error.code == HubServer.ending.code && error.message == HubServer.ending.message
-  }
+  private static let timedOut = HomeError(
+    .timedOut, "the hub did not answer in time; the request may or may not have been carried out")
 
   /// The error of a request that was not sent.
   private static let notSent = HomeError(.unreachable, "the hub can't be reached now")
 
-  private static func isNotSent(_ error: HomeError) -> Bool {
-    error.code == notSent.code && error.message == notSent.message
+  /// Compares the errors without their causes.
+  private static func isSame(_ error: HomeError, _ other: HomeError) -> Bool {
+    error.code == other.code && error.message == other.message
   }
 
   /// Whether a request that failed may be sent again: it was not carried out, or does no harm if carried out twice.
   static func mayRepeat(_ request: HomeRequest, after error: HomeError) -> Bool {
-    isNotSent(error) || isNotStarted(error) || isLost(error) && request.isRepeatable
+    isSame(error, notSent) || isSame(error, HubServer.ending) || isSame(error, lost) && request.isRepeatable
   }
 
   /// Whether requests can be sent.
@@ -452,19 +444,6 @@ actor HubLink: RouteLink {
     if number != attempt, requests(of: number).isEmpty { close(number, Self.lost) }
   }
 
-  /// Schedules the end of a request without a reply.
-  private func scheduleTimeout(_ id: String, after limit: Duration) -> Scheduled<Void> {
-    eventLoop.scheduleTask(in: .nanoseconds(min(limit, .seconds(86_400)).nanoseconds)) { [weak self] in
-      guard let self else { return }
-      assumeIsolated {
-        $0.answer(
-          id,
-          .failure(
-            HomeError(.timedOut, "the hub did not answer in time; the request may or may not have been carried out")))
-      }
-    }
-  }
-
   func send(
     _ request: HomeRequest, origin: String?, within limit: Duration, progress: @escaping HomeProgress.Handler
   ) async -> Result<HomeReply, HomeError> {
@@ -474,7 +453,7 @@ actor HubLink: RouteLink {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         guard !Task.isCancelled else {
-          return continuation.resume(returning: .failure(HomeError(.interrupted, "canceled")))
+          return continuation.resume(returning: .failure(.canceled))
         }
         guard let text = try? HubMessage.request(id: id, request, origin: origin, options: requestOptions).text,
           text.readableBytes <= HubServer.Limits.messageSize
@@ -482,15 +461,15 @@ actor HubLink: RouteLink {
           return continuation.resume(
             returning: .failure(HomeError(.badArguments, "the request is too large for the hub")))
         }
-        pending[id] = Pending(
-          attempt: attempt, continuation: continuation, progress: progress, timer: scheduleTimeout(id, after: limit))
+        let timer = schedule(in: min(limit, .seconds(86_400))) { $0.answer(id, .failure(Self.timedOut)) }
+        pending[id] = Pending(attempt: attempt, continuation: continuation, progress: progress, timer: timer)
         send(text, attempt)
       }
     } onCancel: {
       eventLoop.execute { [self] in
         assumeIsolated { link in
           if let asked = link.pending[id] { link.send(.cancel(id: id), asked.attempt) }
-          link.answer(id, .failure(HomeError(.interrupted, "canceled")))
+          link.answer(id, .failure(.canceled))
         }
       }
     }

@@ -3,15 +3,13 @@ public import HomeModel
 internal import HomeStore
 internal import MatterModel
 internal import MatterProtocol
+internal import Runtime
 
 /// A route to a home. See the article “The home model”, “Routes”.
 public enum HubRoute: Sendable {
-  /// A controller in this process, on the home's state, that reaches the devices directly. The nearest working route is
-  /// selected for the home as a whole: this one works while it reaches any device, and a device that it can't reach is
-  /// offline, even if a farther route could reach it.
+  /// The files of the home on this machine: this process owns them and reaches the devices by itself, or is connected with
+  /// the process of this user that does. Used by `Home(options)`.
   case peer(HomeController.Options)
-  /// The process that owns the home's state: another one of this user, or this one. Used by `Home(options)`.
-  case shared(HomeController.Options)
   /// A hub on the local network.
   case local(HubAddress)
   /// A hub on the internet. A manufacturer's cloud is not a route: it is a source of some devices of the process that
@@ -21,7 +19,7 @@ public enum HubRoute: Sendable {
   /// The address or the state directory, for messages.
   var place: String {
     switch self {
-    case .peer(let options), .shared(let options): options.state.root
+    case .peer(let options): options.state.root
     case .local(let address), .remote(let address): "\(address)"
     }
   }
@@ -29,7 +27,7 @@ public enum HubRoute: Sendable {
   /// Whether the route uses the network of this host.
   var isOnNetwork: Bool {
     switch self {
-    case .peer, .shared, .local(.socket), .remote(.socket): false
+    case .peer, .local(.socket), .remote(.socket): false
     case .local, .remote: true
     }
   }
@@ -38,7 +36,7 @@ public enum HubRoute: Sendable {
   public var locality: DataSourceLocality {
     switch self {
     // A client on the same state directory has the same data as the owner.
-    case .peer, .shared: .peer
+    case .peer: .peer
     case .local: .local
     case .remote: .remote
     }
@@ -75,7 +73,7 @@ enum RouteEvent: Sendable {
 }
 
 /// A connection over one route, which is established again after each failure. An actor on the event loop of its client.
-protocol RouteLink: Actor {
+protocol RouteLink: LoopActor {
   func start()
   func stop()
   /// Disconnects when the outstanding requests are answered.

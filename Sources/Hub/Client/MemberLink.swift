@@ -34,7 +34,7 @@ actor MemberLink: RouteLink {
   /// The time for DNS-SD to find a device. A client away from home waits as long for each command.
   private static let discoveryTime = Duration.milliseconds(500)
   /// The time without a request after which the sessions with a device are closed.
-  private static let idleTime = TimeAmount.seconds(2)
+  private static let idleTime = Duration.seconds(2)
   /// The minimum interval of requests for new credentials, in microseconds.
   private static let renewalInterval: Int64 = 60_000_000
   /// The minimum interval of requests for a node that the present credentials don't include, for example because its access
@@ -43,7 +43,7 @@ actor MemberLink: RouteLink {
 
   private(set) var direct: HubClient.DirectAccess
   private let client: HubClient.Options
-  private nonisolated let eventLoop: any EventLoop
+  nonisolated let eventLoop: any EventLoop
   /// The home of the client; nil before the hub has reported one.
   private let known: @Sendable () -> HomeState?
   private let report: RouteListener
@@ -143,9 +143,7 @@ actor MemberLink: RouteLink {
     } catch {
       guard isStarted else { return }
       retry?.cancel()
-      retry = eventLoop.scheduleTask(in: .nanoseconds(client.longestPause.nanoseconds)) { [weak self] in
-        self?.assumeIsolated { if $0.isStarted { $0.load() } }
-      }
+      retry = schedule(in: client.longestPause) { if $0.isStarted { $0.load() } }
       report(.down(error))
     }
   }
@@ -309,9 +307,7 @@ actor MemberLink: RouteLink {
 
   /// Closes the sessions with a node after the idle time, unless it is used again.
   private func closeLater(_ node: NodeID, _ number: UInt64) {
-    eventLoop.scheduleTask(in: Self.idleTime) { [weak self] in
-      self?.assumeIsolated { if $0.uses[node] == number { $0.controller?.closeIdleSessions(with: node) } }
-    }
+    schedule(in: Self.idleTime) { if $0.uses[node] == number { $0.controller?.closeIdleSessions(with: node) } }
   }
 
   /// Whether a device with an access entry decides as the hub would. An owner sees more through the hub than the tag of

@@ -15,13 +15,14 @@ actor SharedLink: RouteLink {
 
   private let options: HomeController.Options
   private let client: HubClient.Options
-  private nonisolated let eventLoop: any EventLoop
+  nonisolated let eventLoop: any EventLoop
+  private let check: @Sendable (String) throws(HomeError) -> Void
   private let report: RouteListener
   /// The connection to the owner.
   private let link: HubLink
-  private let owned = Mutex<HomeOwner?>(nil)
-  /// The home if this process owns it.
-  private(set) nonisolated var owner: HomeOwner? {
+  private let owned = Mutex<HomeController?>(nil)
+  /// The controller of the home if this process owns it.
+  private(set) nonisolated var owner: HomeController? {
     get { owned.withLock { $0 } }
     set { owned.withLock { $0 = newValue } }
   }
@@ -40,7 +41,7 @@ actor SharedLink: RouteLink {
   /// Reports periodically that the owner does not answer.
   private var deadline: Scheduled<Void>?
   /// The callers that wait until requests can be sent.
-  private var waiters: [CheckedContinuation<Void, Never>] = []
+  private let waiters: Waiters
   private var work: SerialWork
 
   /// - Parameters:
@@ -50,7 +51,9 @@ actor SharedLink: RouteLink {
     _ options: HomeController.Options, of client: HubClient.Options, on eventLoop: any EventLoop,
     check: @escaping @Sendable (String) throws(HomeError) -> Void, report: @escaping RouteListener
   ) {
-    (self.options, self.client, self.eventLoop, self.report) = (options, client, eventLoop, report)
+    (self.options, self.client, self.eventLoop) = (options, client, eventLoop)
+    (self.check, self.report) = (check, report)
+    waiters = Waiters(on: eventLoop)
     work = SerialWork(options.machine)
     let relay = Relay()
     let requestOptions = RequestOptions(
@@ -90,7 +93,7 @@ actor SharedLink: RouteLink {
       self.owner = nil
       work.add { await owner.close() }
     }
-    wakeUp()
+    waiters.wakeUp()
   }
 
   func end() async {
@@ -103,13 +106,11 @@ actor SharedLink: RouteLink {
   /// Limits the time without an owner that answers.
   private func setDeadline() {
     guard deadline == nil else { return }
-    deadline = eventLoop.scheduleTask(in: .nanoseconds(client.connectTimeout.nanoseconds)) { [weak self] in
-      self?.assumeIsolated { link in
-        link.deadline = nil
-        guard link.isStarted, !link.isUp else { return }
-        link.report(.down(link.failure ?? OwnerLock.held(link.options.state)))
-        link.setDeadline()
-      }
+    deadline = schedule(in: client.connectTimeout) { link in
+      link.deadline = nil
+      guard link.isStarted, !link.isUp else { return }
+      link.report(.down(link.failure ?? OwnerLock.held(link.options.state)))
+      link.setDeadline()
     }
   }
 
@@ -118,9 +119,11 @@ actor SharedLink: RouteLink {
   private func handle(_ event: RouteEvent) {
     guard isStarted else { return }
     switch event {
-    case .down:
+    case .down(let error):
       isUp = false
       setDeadline()
+      // The owner does not accept this client, or has another home.
+      if error.code == .refused { fail(error) }
       if owner == nil { elect() }
     case .loaded, .reloaded, .resumed:
       setUp()
@@ -136,7 +139,7 @@ actor SharedLink: RouteLink {
     failure = nil
     deadline?.cancel()
     deadline = nil
-    wakeUp()
+    waiters.wakeUp()
   }
 
   /// Asks a new owner to follow the devices.
@@ -157,8 +160,7 @@ actor SharedLink: RouteLink {
       guard let free = try HomeController.lock(options) else { return }
       lock = free
     } catch {
-      failure = error
-      return
+      return fail(error)
     }
     isElecting = true
     link.retireNow()
@@ -167,11 +169,12 @@ actor SharedLink: RouteLink {
   }
 
   private func becomeOwner(_ lock: OwnerLock, _ turn: Int) async {
-    var found: HomeOwner?
+    var found: HomeController?
     do throws(HomeError) {
-      let owner = try await HomeOwner.open(options, lock)
+      let owner = try await HomeController.openOwned(options, lock)
       found = owner
-      if isFollowing { try await owner.controller.follow() }
+      try check(try await owner.withDatabase { $0.identity })
+      if isFollowing { try await owner.follow() }
     } catch {
       failure = error
       await found?.close()
@@ -185,13 +188,18 @@ actor SharedLink: RouteLink {
     }
     owner = found
     guard found != nil else {
-      eventLoop.scheduleTask(in: .nanoseconds(client.longestPause.nanoseconds)) { [weak self] in
-        self?.assumeIsolated { if $0.isStarted, turn == $0.turn, $0.owner == nil { $0.link.startNow() } }
-      }
+      if let failure { report(.down(failure)) }
+      schedule(in: client.longestPause) { if $0.isStarted, turn == $0.turn, $0.owner == nil { $0.link.startNow() } }
       return
     }
     options.logger.info("this process owns the home now", metadata: ["state": "\(options.state.root)"])
     link.startNow()
+  }
+
+  /// The home can't be used. Further attempts follow.
+  private func fail(_ error: HomeError) {
+    failure = error
+    report(.down(error))
   }
 
   // MARK: Requests
@@ -205,7 +213,9 @@ actor SharedLink: RouteLink {
     }
     let deadline = eventLoop.now + .nanoseconds(min(max(limit, client.reachTimeout), .seconds(86_400)).nanoseconds)
     while true {
-      guard await waitUntilUp(before: deadline) else { return .failure(failure ?? OwnerLock.held(options.state)) }
+      guard await waitUntilUp(before: deadline) else {
+        return .failure(Task.isCancelled ? .canceled : failure ?? OwnerLock.held(options.state))
+      }
       let count = upCount
       let result = await link.send(request, origin: origin, within: limit, progress: progress)
       guard case .failure(let error) = result, isStarted, !Task.isCancelled else { return result }
@@ -216,20 +226,10 @@ actor SharedLink: RouteLink {
   }
 
   private func waitUntilUp(before deadline: NIODeadline) async -> Bool {
-    var timer: Scheduled<Void>?
-    defer { timer?.cancel() }
     while !isUp, isStarted, !Task.isCancelled, eventLoop.now < deadline {
-      timer =
-        timer ?? eventLoop.scheduleTask(deadline: deadline) { [weak self] in self?.assumeIsolated { $0.wakeUp() } }
-      await withCheckedContinuation { waiters.append($0) }
+      await waiters.waitUnlessCanceled(until: deadline)
     }
     return isUp
-  }
-
-  private func wakeUp() {
-    let all = waiters
-    waiters = []
-    for waiter in all { waiter.resume() }
   }
 }
 

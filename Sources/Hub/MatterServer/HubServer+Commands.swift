@@ -172,16 +172,13 @@ extension HubServer {
   private static func level(
     _ name: String, _ arguments: CommandArguments
   ) throws(MatterServerError) -> Logger.Level? {
-    switch try arguments.optionalText(name) {
-    case nil: return nil
-    case "critical", "fatal": return .critical
-    case "error": return .error
-    case "warning", "warn": return .warning
-    case "notice": return .notice
-    case "info": return .info
-    case "debug": return .debug
-    case let level?: throw arguments.invalid("\(name): unknown level “\(level)”")
+    guard let text = try arguments.optionalText(name) else { return nil }
+    let synonyms = ["fatal": "critical", "warn": "warning"]
+    // The API has no level “trace”.
+    guard text != "trace", let level = Logger.Level(rawValue: synonyms[text] ?? text) else {
+      throw arguments.invalid("\(name): unknown level “\(text)”")
     }
+    return level
   }
 
   /// Returns no diagnostics, because the server collects none.

@@ -125,10 +125,9 @@ extension HubServer {
   }
 
   private static func object(_ service: MatterService) -> JSONValue {
-    var instance = ""
-    if case .commissionable(let number) = service.kind { instance = number.hexadecimal(16) }
-    return .present([
-      "instance_name": .string(instance), "host_name": .string(String(service.hostName.prefix { $0 != "." })),
+    .present([
+      "instance_name": .string(service.kind.instanceLabel),
+      "host_name": .string(String(service.hostName.prefix { $0 != "." })),
       "port": .int(service.port), "long_discriminator": .int(service.discriminator ?? 0),
       "vendor_id": service.vendorID.map { .int($0) } ?? -1, "product_id": service.productID.map { .int($0) } ?? -1,
       "commissioning_mode": .int(service.commissioningMode),

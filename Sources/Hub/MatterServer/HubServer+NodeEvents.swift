@@ -41,11 +41,9 @@ extension HubServer {
   }
 
   private func scheduleAnnouncement(of node: NodeID) {
-    eventLoop.scheduleTask(in: Limits.descriptionTime) { [weak self] in
-      self?.assumeIsolated { server in
-        let state = server.state
-        server.sendNodeEvents(server.projection.announce(node, state), state)
-      }
+    schedule(in: Limits.descriptionTime) { server in
+      let state = server.state
+      server.sendNodeEvents(server.projection.announce(node, state), state)
     }
   }
 
@@ -76,28 +74,16 @@ extension HubServer {
     // One write to the socket for all events of an update.
     flush()
     if !topologies.isEmpty, events.contains(where: \.changesTopology) { scheduleTopology() }
-    if !waiters.isEmpty { resumeWaiters() }
+    waiters.wakeUp()
   }
 
   // MARK: Waiting for nodes
 
   /// Waits until a node is announced or removed, for a limited time.
   func wait(for node: NodeID, isPresent: Bool, within time: TimeAmount) async {
-    if (projection.nodes[node] != nil) == isPresent || isClosed { return }
-    nextWaiter += 1
-    let number = nextWaiter
-    let timer = eventLoop.scheduleTask(in: time) { [weak self] in
-      self?.assumeIsolated { $0.waiters.removeValue(forKey: number)?.continuation.resume() }
-    }
-    await withCheckedContinuation { waiters[number] = (node, isPresent, $0) }
-    timer.cancel()
-  }
-
-  private func resumeWaiters() {
-    for (number, waiter) in waiters.sorted(by: { $0.key < $1.key })
-    where (projection.nodes[waiter.node] != nil) == waiter.isPresent {
-      waiters[number] = nil
-      waiter.continuation.resume()
+    let deadline = eventLoop.now + time
+    while (projection.nodes[node] != nil) != isPresent, !isClosed, eventLoop.now < deadline {
+      await waiters.wait(until: deadline)
     }
   }
 

@@ -9,7 +9,7 @@ internal import WebClient
 // `get_network_topology` and its event.
 extension HubServer {
   /// The time between a change and the event, for all clients that have requested the graph.
-  private static let topologyDelay = TimeAmount.seconds(2)
+  private static let topologyDelay = Duration.seconds(2)
   /// The limits of `refresh`: the time in which reads are started, and the number of concurrent ones.
   private static let refreshTime = TimeAmount.seconds(30), concurrentReads = 4
 
@@ -75,7 +75,7 @@ extension HubServer {
   func scheduleTopology() {
     guard !topologies.isEmpty, !isTopologyScheduled else { return }
     isTopologyScheduled = true
-    eventLoop.scheduleTask(in: Self.topologyDelay) { [weak self] in self?.assumeIsolated { $0.sendTopology() } }
+    schedule(in: Self.topologyDelay) { $0.sendTopology() }
   }
 
   private func sendTopology() {

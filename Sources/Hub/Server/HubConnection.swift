@@ -3,6 +3,7 @@ internal import HomeModel
 internal import NIOCore
 internal import NIOSSL
 internal import NIOWebSocket
+internal import Runtime
 internal import WebClient
 
 /// A connection before its upgrade to WebSocket. Confined to the event loop of the server.
@@ -82,8 +83,7 @@ final class HubConnection {
   var running: [String: (task: Task<Void, Never>, isEndless: Bool)] = [:]
   /// The requests for the log. They are performed one after another, each when the client has read the reply to the one
   /// before, because replies are large.
-  var reads: [Request] = []
-  var isReading = false
+  var reads: SerialWork
 
   struct Request {
     var id: String
@@ -95,8 +95,9 @@ final class HubConnection {
   /// The time for sending a close frame.
   private static let closeTime = TimeAmount.seconds(2)
 
-  init(_ channel: any Channel, _ client: HubHandshake.Client, address: String, since: Int64) {
-    (self.channel, self.client, self.address, self.since) = (channel, client, address, since)
+  init(_ channel: any Channel, _ client: HubHandshake.Client, address: String, on machine: any Machine) {
+    (self.channel, self.client, self.address) = (channel, client, address)
+    (since, reads) = (machine.unixMicroseconds(), SerialWork(machine))
     tokens = TokenBucket(client.tokenHash == nil ? .local : .invited)
   }
 
@@ -142,7 +143,6 @@ final class HubConnection {
     guard !isClosed else { return }
     isClosed = true
     (isListening, isFollowing) = (false, false)
-    (requests, reads) = ([], [])
     let channel = channel
     guard channel.isWritable else { return channel.close(promise: nil) }
     var reason = ByteBuffer()

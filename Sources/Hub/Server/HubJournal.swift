@@ -1,4 +1,5 @@
 internal import HomeModel
+internal import NIOCore
 
 /// The last updates of a hub, for clients that were disconnected for a short time.
 struct HubJournal {
@@ -12,7 +13,7 @@ struct HubJournal {
   private let changeLimit: Int
   private let byteLimit: Int
   private var hub: UInt64
-  private var entries: [Entry] = []
+  private var entries: CircularBuffer<Entry> = []
   private var changeCount = 0
   private var byteCount = 0
   /// The number of all updates, including discarded ones.
@@ -38,20 +39,10 @@ struct HubJournal {
     count += 1
     changeCount += entry.update.changes.count
     byteCount += entry.byteCount
-    // Several at a time, because a removal from the front moves all others.
-    guard
-      entries.count > limit + limit / 4 || changeCount > changeLimit + changeLimit / 4
-        || byteCount > byteLimit + byteLimit / 4
-    else { return }
-    var first = 0
-    while first < entries.count,
-      entries.count - first > limit || changeCount > changeLimit || byteCount > byteLimit
-    {
-      byteCount -= entries[first].byteCount
-      changeCount -= entries[first].update.changes.count
-      first += 1
+    while entries.count > limit || changeCount > changeLimit || byteCount > byteLimit, let first = entries.popFirst() {
+      changeCount -= first.update.changes.count
+      byteCount -= first.byteCount
     }
-    entries.removeFirst(first)
   }
 
   /// Returns the updates after a position, each with the position after it; nil if some of them were discarded.

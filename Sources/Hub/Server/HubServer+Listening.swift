@@ -148,9 +148,7 @@ extension HubServer {
     channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in
       self?.assumeIsolated { $0.handshakes[number] = nil }
     }
-    eventLoop.scheduleTask(in: TimeAmount(options.handshakeTime)) { [weak self] in
-      self?.assumeIsolated { server in server.handshakes[number]?.abort() }
-    }
+    schedule(in: options.handshakeTime) { $0.handshakes[number]?.abort() }
     if case .network(let identity) = kind {
       try channel.pipeline.syncOperations.addHandler(identity.makeHandler())
     }
@@ -247,8 +245,7 @@ extension HubServer {
         minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: Limits.fragments,
         maxAccumulatedFrameSize: Limits.messageSize))
     try pipeline.addHandler(WebSocketHandler(self, number))
-    let connection = HubConnection(
-      channel, client, address: handshake.address, since: controller.options.machine.unixMicroseconds())
+    let connection = HubConnection(channel, client, address: handshake.address, on: controller.options.machine)
     connections[number] = connection
     logger.info("client connected", metadata: ["name": "\(client.name)", "role": "\(client.role)"])
     connection.send(serverInfo)
@@ -308,8 +305,7 @@ extension HubServer {
     guard let connection = connections[number] else { return }
     let delay = connection.tokens.delay(at: eventLoop.now)
     connection.isDelayed = delay != nil
-    guard let delay else { return }
-    eventLoop.scheduleTask(in: delay) { [weak self] in self?.assumeIsolated { $0.delayReading(of: number) } }
+    if let delay { schedule(in: Duration(delay)) { $0.delayReading(of: number) } }
   }
 
   func writabilityChanged(of number: Int, to isWritable: Bool) {

@@ -28,13 +28,13 @@ extension HubServer: HomeServer {
       }
       return HubHandshake.Client(name: "client", role: .owner, isSameUser: true)
     }
-    if !areInvitationsKnown {
+    if invitations == nil {
       do throws(HomeError) { try await loadInvitations() } catch {
         logger.error("the invitations can't be read", metadata: ["reason": "\(error)"])
         throw HomeError(.internalError, "the hub can't read its invitations; see its log")
       }
     }
-    guard let client = invitations.first(where: { $0.has(token) }) else {
+    guard let client = invitations?.first(where: { $0.has(token) }) else {
       throw HomeError(.accessDenied, "the hub does not know this token; it may have been revoked")
     }
     return HubHandshake.Client(name: client.name, role: client.role, tokenHash: client.tokenHash)
@@ -64,10 +64,9 @@ extension HubServer: HomeServer {
     defer { closeInvalid() }
     do throws(HomeError) {
       invitations = try await controller.withDatabase { try $0.clients() }
-      areInvitationsKnown = true
     } catch {
       // One of them may have been revoked, so their clients are disconnected. The next client causes another read.
-      (invitations, areInvitationsKnown) = ([], false)
+      invitations = nil
       throw error
     }
   }
@@ -75,14 +74,14 @@ extension HubServer: HomeServer {
   private func closeInvalid() {
     func isValid(_ client: HubHandshake.Client) -> Bool {
       guard let hash = client.tokenHash else { return true }
-      return invitations.contains { $0.tokenHash == hash && $0.role == client.role }
+      return invitations?.contains { $0.tokenHash == hash && $0.role == client.role } ?? false
     }
     for handshake in handshakes.values where !(handshake.client.map(isValid) ?? true) {
       handshake.abort()
     }
     for connection in connections.values where !isValid(connection.client) {
       // Without the invitations, clients may connect again once they can be read.
-      if areInvitationsKnown { refuse(connection, Self.revoked) } else { connection.close(.unexpectedServerError) }
+      if invitations == nil { connection.close(.unexpectedServerError) } else { refuse(connection, Self.revoked) }
     }
   }
 
@@ -160,8 +159,7 @@ extension HubServer: HomeServer {
       let task = controller.options.machine.task { await self.perform(request, of: number) }
       connection.running[request.id] = (task, request.request.isEndless)
     } else if case .samples = request.request {
-      connection.reads.append(request)
-      readNext(connection, number)
+      connection.reads.add { await self.perform(request, of: number) }
     } else {
       connection.requests.append(request)
       // Tasks may start in any order; requests start in order of arrival.
@@ -174,17 +172,15 @@ extension HubServer: HomeServer {
     await perform(connection.requests.removeFirst(), of: number)
   }
 
-  /// Performs a request and sends the reply.
+  /// Performs a request and sends the reply, unless the connection is closed.
   private func perform(_ request: HubConnection.Request, of number: Int) async {
-    guard let connection = connections[number] else { return }
-    let result = await perform(request, connection) { [self] progress in
-      assumeIsolated { server in
-        let news = HubNews.progress(HubProgress(id: request.id, progress: progress))
-        guard let connection = server.connections[number], let text = server.encode(news) else { return }
-        connection.write(text)
-        connection.channel.flush()
-      }
-    }
+    guard let connection = connections[number], !connection.isClosed else { return }
+    let role = connection.role
+    let origin = request.origin.map { "\(connection.id)/\($0)" } ?? connection.id
+    let result = await Result { () async throws(HomeError) in
+      try await controller.perform(
+        request.request, as: role, origin: origin, options: request.options, progress: progress(of: request.id, number))
+    }.mapError { redacted($0, for: role) }
     connection.running[request.id] = nil
     connection.ownOutstanding -= 1
     if let text = encode(.reply(id: request.id, result)) {
@@ -195,31 +191,16 @@ extension HubServer: HomeServer {
     noteEnd()
   }
 
-  /// Reads the log for a client, unless the previous reply is still queued.
-  private func readNext(_ connection: HubConnection, _ number: Int) {
-    guard !connection.isReading, !connection.reads.isEmpty else { return }
-    connection.isReading = true
-    controller.options.machine.task { await self.readLog(for: number) }
-  }
-
-  private func readLog(for number: Int) async {
-    guard let connection = connections[number], !connection.reads.isEmpty else { return }
-    await perform(connection.reads.removeFirst(), of: number)
-    connection.isReading = false
-    readNext(connection, number)
-  }
-
-  private func perform(
-    _ request: HubConnection.Request, _ connection: HubConnection,
-    progress: @escaping HomeProgress.Handler
-  ) async -> Result<HomeReply, HomeError> {
-    let role = connection.role
-    do throws(HomeError) {
-      let origin = request.origin.map { "\(connection.id)/\($0)" } ?? connection.id
-      return .success(
-        try await controller.perform(
-          request.request, as: role, origin: origin, options: request.options, progress: progress))
-    } catch { return .failure(redacted(error, for: role)) }
+  /// Returns the receiver of the values that precede the reply to a request.
+  private func progress(of id: String, _ number: Int) -> HomeProgress.Handler {
+    { [self] progress in
+      assumeIsolated { server in
+        let news = HubNews.progress(HubProgress(id: id, progress: progress))
+        guard let connection = server.connections[number], let text = server.encode(news) else { return }
+        connection.write(text)
+        connection.channel.flush()
+      }
+    }
   }
 
   /// Returns the error without the paths of the hub's files, which only owners may know.

@@ -6,16 +6,16 @@ public import Logging
 internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
-internal import NIOCore
+package import NIOCore
 internal import NIOWebSocket
-internal import Runtime
+public import Runtime
 internal import WebClient
 
 /// Serves a home over WebSocket: with the published API of the Matter server that Home Assistant uses, schema 13,
 /// minimum 11, and with additions of this package, whose commands and events have the prefix `hearth_`.
 ///
 /// An actor on the event loop of the home's controller. See <doc:SharingAHome>.
-public actor HubServer {
+public actor HubServer: LoopActor {
   /// The addresses of a hub, and its limits for slow or disconnected clients.
   public struct Options: Sendable {
     /// Addresses to listen at, besides the socket in the state directory. Their clients need a token, except processes
@@ -85,12 +85,12 @@ public actor HubServer {
     /// The number of imported test nodes.
     static let testNodes = 1000
     /// The time for which a new node may be incompletely described before it is announced as it is.
-    static let descriptionTime = TimeAmount.seconds(10)
+    static let descriptionTime = Duration.seconds(10)
     /// The number of changes in a part of the home.
     static let changesInPart = 512
   }
 
-  nonisolated let eventLoop: any EventLoop
+  package nonisolated let eventLoop: any EventLoop
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   let controller: HomeController
@@ -108,15 +108,13 @@ public actor HubServer {
   var handshakes: [Int: HubHandshake] = [:]
   var connections: [Int: HubConnection] = [:]
   var nextConnection = 0
-  /// The invitations, as last loaded.
-  var invitations: [InvitedClient] = []
-  /// Whether the last attempt to load them succeeded.
-  var areInvitationsKnown = false
+  /// The invitations, as last loaded; nil if that failed.
+  var invitations: [InvitedClient]?
   private(set) var isClosed = false
   /// Whether no more requests are started.
   var isEnding = false
-  /// Continues when no request is running.
-  private var idleWaiter: CheckedContinuation<Void, Never>?
+  /// Callers that wait until a node is announced or removed, or until no request is running.
+  let waiters: Waiters
   private var heartbeat: RepeatedTask?
   /// The number of updates and events that were sent to clients.
   var eventsDelivered: UInt64 = 0
@@ -151,9 +149,6 @@ public actor HubServer {
   var updatingNodes: Set<NodeID> = []
   /// The running software update.
   var updateTask: Task<HomeError?, Never>?
-  /// Callers that wait until a node is announced or removed.
-  var waiters: [Int: (node: NodeID, isPresent: Bool, continuation: CheckedContinuation<Void, Never>)] = [:]
-  var nextWaiter = 0
   /// The graph of the network that each client which has requested it received last, by connection.
   var topologies: [Int: NetworkTopology] = [:]
   var isTopologyScheduled = false
@@ -172,6 +167,7 @@ public actor HubServer {
     logger = options.logger
     path = controller.options.state.hubSocket
     eventLoop = controller.eventLoop
+    waiters = Waiters(on: controller.eventLoop)
     since = controller.options.machine.unixMicroseconds()
     random = controller.options.machine.makeRandom()
     journal = HubJournal(hub: random.next(), limit: options.journal)
@@ -219,10 +215,7 @@ public actor HubServer {
       return assumeIsolated { $0.handle(event) }
     }
     additionTimes.merge(try await controller.withDatabase { try $0.additionTimes() }) { later, _ in later }
-    let interval = TimeAmount.nanoseconds(options.heartbeat.nanoseconds)
-    heartbeat = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [weak self] _ in
-      self?.assumeIsolated { $0.sendHeartbeat() }
-    }
+    heartbeat = schedule(each: options.heartbeat) { $0.sendHeartbeat() }
     try await listen(.socket(path), mode: 0o600)
     for address in options.addresses { try await listen(address, mode: 0o666) }
     if let loopback = options.loopback { try await listen(loopback) }
@@ -244,9 +237,7 @@ public actor HubServer {
     let code: WebSocketErrorCode = isBusy ? .unexpectedServerError : .goingAway
     for connection in connections.values { connection.close(code) }
     for connection in connections.values { try? await connection.channel.closeFuture.get() }
-    let waiting = waiters.values
-    waiters = [:]
-    for waiter in waiting { waiter.continuation.resume() }
+    waiters.wakeUp()
     while let task = settingsWork.takeLast() { await task.value }
     await controller.endServing()
   }
@@ -259,18 +250,14 @@ public actor HubServer {
 
   private func waitForRequests() async {
     for running in connections.values.flatMap(\.running.values) where running.isEndless { running.task.cancel() }
-    guard isBusy else { return }
-    let timer = eventLoop.scheduleTask(in: Self.endingTime) { [weak self] in
-      self?.assumeIsolated { $0.idleWaiter.take()?.resume() }
-    }
-    await withCheckedContinuation { idleWaiter = $0 }
-    timer.cancel()
+    let deadline = eventLoop.now + Self.endingTime
+    while isBusy, eventLoop.now < deadline { await waiters.wait(until: deadline) }
   }
 
   private var isBusy: Bool { connections.values.contains { $0.outstanding + $0.ownOutstanding > 0 } }
 
   /// A request of a client has ended.
-  func noteEnd() { if isEnding, !isBusy { idleWaiter.take()?.resume() } }
+  func noteEnd() { if isEnding, !isBusy { waiters.wakeUp() } }
 
   // MARK: The home
 

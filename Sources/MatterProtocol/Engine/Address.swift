@@ -66,6 +66,8 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// Parses dotted decimal, or RFC 4291 text with an optional numeric `%scope`.
   public init?(_ text: String) {
+    // The initializers of integers accept a sign.
+    guard !text.contains(where: { "+-".contains($0) }) else { return nil }
     if text.contains(":") {
       guard let value = Self.parse6(text) else { return nil }
       self = value

@@ -44,8 +44,6 @@ struct Exchange: Sendable {
   struct Unacknowledged: Sendable {
     let counter: UInt32
     let bytes: [UInt8]
-    /// The time of the first transmission.
-    let sentAt: Instant
     /// The number of transmissions so far.
     var transmissions: Int
     var deadline: Instant
@@ -93,7 +91,7 @@ struct Exchange: Sendable {
       let deadline =
         now + Retransmission.backoff(sent.peer.interval, attempt: 0, jitter: Retransmission.jitter(&jitter))
       unacknowledged = Unacknowledged(
-        counter: sent.counter, bytes: sent.bytes, sentAt: now, transmissions: 1, deadline: deadline)
+        counter: sent.counter, bytes: sent.bytes, transmissions: 1, deadline: deadline)
     }
     responseDeadline = nil
     switch next {

@@ -54,11 +54,6 @@ struct ExchangeTable: Sendable {
     exchanges.contains { $0.key.session == session && !$0.value.isClosing }
   }
 
-  /// The time at which the oldest message of a session that is not acknowledged was first sent; nil if there is none.
-  func oldestUnacknowledged(on session: SessionID) -> Instant? {
-    exchanges.lazy.filter { $0.key.session == session }.compactMap(\.value.unacknowledged?.sentAt).min()
-  }
-
   // MARK: Opening and closing
 
   /// Returns the number for the next exchange that this node opens.

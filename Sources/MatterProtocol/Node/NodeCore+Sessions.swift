@@ -7,13 +7,6 @@ extension NodeCore {
   /// Returns the properties of a secured session, or nil if there is none with this id.
   public func session(_ id: SessionID) -> SessionInfo? { secured.info(of: id) }
 
-  /// The time since which the peer of a session has sent nothing although a message to it is not acknowledged; nil if
-  /// there is no such message.
-  public func silentSince(_ id: SessionID) -> Instant? {
-    guard let sent = exchanges.oldestUnacknowledged(on: id), let info = session(id) else { return nil }
-    return max(sent, info.lastHeard)
-  }
-
   /// All secured sessions, sorted by id.
   public var sessions: [SessionInfo] { secured.infos }
 

@@ -77,17 +77,10 @@ struct ServiceReporter {
 
   private func line(_ change: String, _ service: MatterService) {
     let json: JSON = ["ok": true, "data": Self.json(service).adding("change", .string(change))]
-    output.text(output.json ? json.description : "\(change)  \(Self.instance(service))  \(Self.summary(service))")
+    output.text(output.json ? json.description : "\(change)  \(service.kind.instanceLabel)  \(Self.summary(service))")
   }
 
-  static func key(_ service: MatterService) -> String { (service.deviceName ?? "~") + instance(service) }
-
-  static func instance(_ service: MatterService) -> String {
-    switch service.kind {
-    case .operational(let fabric, let node): fabric.hexadecimal(16) + "-" + node.hexadecimal(16)
-    case .commissionable(let instance), .commissioner(let instance): instance.hexadecimal(16)
-    }
-  }
+  static func key(_ service: MatterService) -> String { (service.deviceName ?? "~") + service.kind.instanceLabel }
 
   private static func kind(_ service: MatterService) -> String {
     switch service.kind {
@@ -121,7 +114,7 @@ struct ServiceReporter {
         VendorID(vendor).description + (service.productID.map { "/" + VendorID($0).description } ?? "")
       }
       table.add(
-        instance(service), service.deviceName ?? "–",
+        service.kind.instanceLabel, service.deviceName ?? "–",
         service.deviceType.map { ElementNames.deviceType(DeviceTypeID($0)) } ?? "–", vendor ?? "–",
         service.discriminator.map { "\($0)" } ?? "–", mode(service), addresses(service).joined(separator: " "))
     }
@@ -130,7 +123,8 @@ struct ServiceReporter {
 
   static func json(_ service: MatterService) -> JSON {
     var object: JSON = [
-      "kind": .string(kind(service)), "instance": .string(instance(service)), "hostName": .string(service.hostName),
+      "kind": .string(kind(service)), "instance": .string(service.kind.instanceLabel),
+      "hostName": .string(service.hostName),
       "port": .int(service.port), "addresses": .array(service.addresses.map { .string("\($0)") }),
     ]
     switch service.kind {

@@ -15,14 +15,14 @@ enum HostAndPort {
       let host = String(text[text.index(after: text.startIndex)..<end])
       let rest = text[text.index(after: end)...]
       if rest.isEmpty { return (host, 5540) }
-      guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()), port >= least else { throw wrong }
+      guard rest.hasPrefix(":"), let port = port(rest.dropFirst()), port >= least else { throw wrong }
       return (host, port)
     }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     switch parts.count {
     case 1 where !text.isEmpty: return (text, 5540)
     case 2:
-      guard !parts[0].isEmpty, let port = UInt16(parts[1]), port >= least else { throw wrong }
+      guard !parts[0].isEmpty, let port = port(parts[1]), port >= least else { throw wrong }
       return (String(parts[0]), port)
     default:
       // An IPv6 address without brackets has no port.
@@ -31,10 +31,13 @@ enum HostAndPort {
     }
   }
 
+  /// Returns the port; nil for other text, such as an integer with a sign.
+  private static func port(_ text: Substring) -> UInt16? { text.first?.isNumber == true ? UInt16(text) : nil }
+
   /// Splits `[HOST:]PORT`; the port may be 0, to let the system choose one.
   static func splitOptionalHost(_ text: String, example: String) throws(HomeError) -> (host: String?, port: Int) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard let last = parts.last, let port = UInt16(last) else {
+    guard let last = parts.last, let port = port(last) else {
       throw HomeError(
         .badArguments, "“\(text)” is not an address; expected [ADDRESS:]PORT, such as \(example) or [::1]:\(example)")
     }

@@ -65,8 +65,7 @@ import Testing
   }
 
   @Test func routesWorkAsDocumented() {
-    let scratch = Scratch()
-    let routes = SharingSnippets.routes(ServedHome.options(scratch), scratch.state)
-    #expect(routes.map(\.locality) == [.peer, .local, .remote])
+    #expect(SharingSnippets.routes().map(\.locality) == [.local, .remote])
+    #expect(HubRoute.peer(ServedHome.options(Scratch())).locality == .peer)
   }
 }

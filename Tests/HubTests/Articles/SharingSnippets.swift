@@ -47,9 +47,9 @@ enum SharingSnippets {
     return home
   }
 
-  static func routes(_ own: HomeController.Options, _ state: StateDirectory) -> [HubRoute] {
+  static func routes() -> [HubRoute] {
     let routes: [HubRoute] = [
-      .peer(own), .local(.socket(state.hubSocket)), .remote(.host("hub.example.org", port: 5550)),
+      .local(.host("192.168.1.10", port: 5550)), .remote(.host("hub.example.org", port: 5550)),
     ]
     return routes
   }
