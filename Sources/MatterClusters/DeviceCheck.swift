@@ -89,7 +89,7 @@ public struct DeviceCheck: Sendable {
   }
 
   private mutating func check(
-    _ entry: Descriptor.DeviceTypeStruct, _ endpoint: EndpointID, _ servers: Set<ClusterID>?, _ clients: Set<ClusterID>?
+    _ entry: DeviceTypeStruct, _ endpoint: EndpointID, _ servers: Set<ClusterID>?, _ clients: Set<ClusterID>?
   ) {
     guard let type = DeviceTypes.named(entry.deviceType) else {
       return report(endpoint, nil, isViolation: false, "device type \(entry.deviceType) is unknown; not checked")

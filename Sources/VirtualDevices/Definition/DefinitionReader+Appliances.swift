@@ -86,7 +86,7 @@ extension DefinitionReader {
   private mutating func readAreas(_ node: Node) -> [ServiceAreaServer.Area] {
     readSteps(node, 1...64, "{ Kitchen: 8m, Living Room: 15m }").map { step in
       let name = NormalizedName(step.name)
-      let kind = ServiceArea.AreaTypeTag.names.first { NormalizedName($0.value) == name }?.key
+      let kind = AreaTypeTag.names.first { NormalizedName($0.value) == name }?.key
       return .init(step.name, kind.map { .init(rawValue: UInt8(clamping: $0)) }, step.duration)
     }
   }

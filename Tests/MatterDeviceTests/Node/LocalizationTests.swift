@@ -41,7 +41,7 @@ extension Lab {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
-  typealias Label = UserLabel.LabelStruct
+  typealias Label = LabelStruct
   let (short, long) = (String(repeating: "x", count: 16), String(repeating: "x", count: 17))
   let label = Label(label: short, value: short)
   #expect(try lab.write(UserLabel.labelList, [label], on: session) == .success)

@@ -180,4 +180,4 @@ struct ClosurePanel: Hashable, Sendable {
 }
 
 /// The speed of a closure or a panel: ThreeLevelAuto of both clusters.
-typealias ClosureSpeed = ClosureControl.ThreeLevelAuto
+typealias ClosureSpeed = ThreeLevelAuto
