@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test("rejects device types with unknown clusters") func rejectsUnknownClusters() {
-    let text = "device 0xFFF10001 \"Spinner\" revision 1\n  server Spinner\n  server Winder"
+    let text = "device 0xFFF10001 \"Spinner\" revision 1\n  server Spinner FST\n  server Spinner, Winder"
     let error = #expect(throws: CatalogueError.self) {
       try CatalogueGenerator.parse([("Clusters/Spinner.cluster", Self.head), ("Types.devices", text)])
     }
@@ -84,5 +84,17 @@ import Testing
     #expect(
       surplus?.description
         == "Types.devices:2: error: Spinner has no SLW; expected feature codes and names of elements")
+    for (line, message) in [
+      ("server Spinner FST,", "the line ends after a comma; expected a cluster"),
+      ("server , Spinner", ": no such cluster"), ("client Spinner FST", "FST: an element of a client; expected a comma"),
+      ("server 0x0029 FST", "0x0029 has no FST; expected feature codes"),
+    ] {
+      let error = #expect(throws: CatalogueError.self) {
+        try CatalogueGenerator.parse([
+          ("Clusters/Spinner.cluster", Self.head), ("T.devices", "device 0xFFF10001 \"Spinner\" revision 1\n  \(line)"),
+        ])
+      }
+      #expect(error?.line == 2 && error?.message.hasPrefix(message) == true, "\(line): \(error?.message ?? "")")
+    }
   }
 }

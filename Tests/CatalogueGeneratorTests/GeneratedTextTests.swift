@@ -38,7 +38,7 @@ import Testing
     """
 
   private static func outputs(_ mode: CatalogueGenerator.Mode) throws -> [String: String] {
-    let devices = "device 0xFFF10001 \"Spinner/Plug-in\" revision 2 utility\n  server Spinner FST Spin\n  client 0x0029"
+    let devices = "device 0xFFF10001 \"Spinner/Plug-in\" revision 2 utility\n  server 0x001D, Spinner FST Spin\n  client 0x0029, 0x0506"
     let catalogue = try CatalogueGenerator.parse([("Clusters/Spinner.cluster", spinner), ("T.devices", devices)])
     return try CatalogueGenerator.outputs(of: mode, catalogue)
   }
@@ -97,7 +97,7 @@ import Testing
     let text = try #require(try Self.outputs(.clusters)["DeviceTypes+Generated.swift"])
     let type =
       "spinnerPlugIn = DeviceType(\n    0xFFF10001, revision: 2, name: \"Spinner/Plug-in\", deviceClass: .utility, "
-      + "servers: [Spinner.id], clients: [0x0029],\n    elements: [Spinner.id: [\"FST\", \"Spin\"]])"
+      + "servers: [0x001D, Spinner.id], clients: [0x0029, 0x0506],\n    elements: [Spinner.id: [\"FST\", \"Spin\"]])"
     #expect(text.contains(type), "\(text)")
   }
 
