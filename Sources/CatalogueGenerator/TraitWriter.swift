@@ -123,7 +123,7 @@ struct TraitWriter {
       text += "}\n\n"
     }
     let requests = Set(cluster.commands.compactMap(\.request))
-    for type in cluster.types where requests.contains(type.name) {
+    for type in cluster.types where requests.contains(type.name) && type.original == nil {
       let fields = Self.fields(of: type).filter(\.isOptional)
       guard !fields.isEmpty else { continue }
       text += "extension \(cluster.name).\(type.name) {\n"
