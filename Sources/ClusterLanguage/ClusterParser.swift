@@ -334,7 +334,12 @@ package struct ClusterParser {
     let isInverted = isBitmap && line.skip("inverted")
     try line.end(isBitmap ? "inverted or §" : "the end of the line or §")
     let bits = Int(keyword.drop { $0.isLetter }) ?? 8
-    var codes = inherited.contains(name) ? types.first { $0.name == name }?.codes ?? [] : []
+    // A type of the cluster extends the one of its base.
+    let base = inherited.contains(name) ? types.first { $0.name == name } : nil
+    if let base, base.keyword != keyword {
+      throw line.error("\(name): is an \(base.keyword) in the base; expected the same type")
+    }
+    var codes = base?.codes ?? []
     while var line = lines.first, line.isIndented {
       lines.removeFirst()
       let word = try line.readWord("a number")
@@ -357,17 +362,25 @@ package struct ClusterParser {
       }
       codes.append(.init(number: first, last: last, name: code, constant: constant))
     }
-    try add(
-      .init(
-        name: name, reference: Reference(line, book: book),
-        content: isBitmap
-          ? .bitmap(bits: bits, codes, isInverted: isInverted) : .enumeration(bits: bits, codes)), line)
+    var type = TypeDeclaration(
+      name: name, reference: Reference(line, book: book),
+      content: isBitmap ? .bitmap(bits: bits, codes, isInverted: isInverted) : .enumeration(bits: bits, codes))
+    if let base, type.reference.isEmpty { type.reference = base.reference }
+    try add(type, line)
   }
 
   // MARK: Parts of a line
 
   private func typeReference(_ line: inout SourceLine) throws(CatalogueError) -> TypeReference {
     var type = TypeReference(name: try line.readWord("a type"))
+    let parts = type.name.split(separator: ":", omittingEmptySubsequences: false)
+    if parts.count == 2, !isMakers {
+      type.name = String(parts[0])
+      type.unit = TypeReference.units.first { $0 == parts[1] }
+      guard type.unit != nil else {
+        throw line.error("\(parts[1]): no such unit; expected \(TypeReference.units.joined(separator: ", "))")
+      }
+    }
     type.isList = type.name.hasPrefix("list[") && type.name.hasSuffix("]")
     if type.isList { type.name = String(type.name.dropFirst(5).dropLast()) }
     return type

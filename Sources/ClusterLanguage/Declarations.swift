@@ -105,6 +105,15 @@ package struct TypeReference {
   package var name: String
   package var isList = false
   package var isNullable = false
+  /// The unit of a number, one of ``units``.
+  package var unit: String?
+
+  /// The names of the cases of `ValueUnit`.
+  package static let units = [
+    "level", "levelStep", "mireds", "seconds", "tenthsOfSecond", "milliseconds", "hundredthsOfDegree", "tenthsOfDegree",
+    "hundredthsOfPercent", "halfPercent", "percent", "illuminance", "hectopascals", "tenthsOfCubicMeterPerHour",
+    "milliwatts", "millivolts", "milliamperes", "millihertz", "milliwattHours",
+  ]
 
   package init(name: String) { self.name = name }
 }
@@ -179,6 +188,14 @@ package struct TypeDeclaration {
   /// The name of the declared type that this one is another name of.
   package var original: String?
 
+  /// The word that begins the declaration.
+  package var keyword: String {
+    switch content {
+    case .structure: "struct"
+    case .enumeration(let bits, _): "enum\(bits)"
+    case .bitmap(let bits, _, _): "map\(bits)"
+    }
+  }
   /// The values of an enumeration, or the fields of a bitmap.
   package var codes: [CodeDeclaration] {
     switch content {

@@ -38,7 +38,7 @@ package enum DeviceTypeParser {
     }
   }
 
-  /// Parses a cluster and the names of its elements that the device type requires, up to a comma or the end of the line.
+  /// Parses a cluster and the names of its elements that the device type requires, up to a comma or the line's end.
   private static func entry(
     _ line: inout SourceLine, of catalogue: Catalogue
   ) throws(CatalogueError) -> (cluster: String, elements: [String]) {

@@ -48,6 +48,17 @@ import Testing
     .init(line: "enum8 Mode\n  256 Off", message: "Mode 256: out of range; expected a number that fits enum8"),
     .init(line: "enum8 Mode\n  1 2Fast", message: "2Fast: the name begins with a digit; expected “as”"),
     .init(line: "map8 Mode\n  8 Off", message: "Mode 8: out of range; expected a number that fits map8"),
+    .init(line: "attribute 0 Speed uint8:knots", message: "knots: no such unit; expected level, levelStep, mireds"),
+    .init(
+      line: "attribute 0 Time uint8:seconds\ncommand 0 Spin\n  0 Time uint16:milliseconds",
+      message: "Time: has the unit seconds elsewhere in Spinner; expected one unit of a name"),
+    .init(
+      line: "response 1 SpinResponse fields Spin\ncommand 0 Spin\n  0 Speed uint8",
+      message: "Spin: not declared above; expected a command, response, event or struct with fields"),
+    .init(
+      line: "struct Spin\n  0 Speed uint8\nstruct Turn fields Spin\n  0 Count uint8",
+      message: "field 0 after 0; expected fields in the order"),
+    .init(line: "enum8 Mode\n  0 Off\nenum8 Mode\n  1 On", message: "Mode: two types have this name"),
     .init(line: "feature 1 SLW Slow\n  0 Speed", message: "the line is indented, but the line above has no fields"),
   ]
 
@@ -86,7 +97,8 @@ import Testing
         == "Types.devices:2: error: Spinner has no SLW; expected feature codes and names of elements")
     for (line, message) in [
       ("server Spinner FST,", "the line ends after a comma; expected a cluster"),
-      ("server , Spinner", ": no such cluster"), ("client Spinner FST", "FST: an element of a client; expected a comma"),
+      ("server , Spinner", ": no such cluster"),
+      ("client Spinner FST", "FST: an element of a client; expected a comma"),
       ("server 0x0029 FST", "0x0029 has no FST; expected feature codes"),
     ] {
       let error = #expect(throws: CatalogueError.self) {

@@ -1,3 +1,4 @@
+import ClusterLanguage
 import MatterClusters
 import MatterModel
 import MatterTLV
@@ -109,6 +110,10 @@ struct CatalogueTests {
     let window = WindowCovering.currentPositionLiftPercentage.details.conformance
     #expect(window.decision(ConformanceFacts(features: 0b0101)).requirement == .optional)
     #expect(window.decision(ConformanceFacts(features: 0b0001)).requirement == .notAllowed)
+  }
+
+  @Test func knowsUnitsOfCatalogue() {
+    #expect(TypeReference.units == ValueUnit.allCases.map { "\($0)" })
   }
 
   @Test func deviceTypes() {
