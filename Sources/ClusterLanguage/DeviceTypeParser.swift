@@ -29,7 +29,7 @@ package enum DeviceTypeParser {
             if !names.isEmpty { catalogue.deviceTypes[last].elements.append((cluster, names)) }
           } else {
             catalogue.deviceTypes[last].clients.append(cluster)
-            if let name = names.first { throw line.error("\(name): an element of a client; expected a comma or the end") }
+            if let name = names.first { throw line.error("\(name): an element of a client; expected a comma") }
           }
         } while line.next != nil
       default:
