@@ -1,3 +1,4 @@
+internal import ClusterLanguage
 public import MatterModel
 
 /// Compares the attributes of a node with the declarations of its clusters and device types.
