@@ -29,7 +29,8 @@ import Testing
     .init(line: "attribute 0 Speed uint8 FST&", message: "conformance “FST&”: error at offset 4; expected the name"),
     .init(line: "attribute 0 Speed uint8 [FST", message: "conformance “[FST”: error at offset 4; expected ]"),
     .init(line: "attribute 0 Speed uint8 [FST)", message: "conformance “[FST)”: error at offset 4; expected ]"),
-    .init(line: "attribute 0 Speed uint8 FST||O", message: "error at offset 4; expected the name of a feature or element"),
+    .init(
+      line: "attribute 0 Speed uint8 FST||O", message: "error at offset 4; expected the name of a feature or element"),
     .init(line: "attribute 0 Speed uint8 FST%2", message: "error at offset 3; expected an operator, a comma"),
     .init(line: "attribute 0 Speed uint8 FST.a", message: "error at offset 3; expected an operator, a comma"),
     .init(line: "attribute 0 Speed uint8 ([FST])", message: "error at offset 1; expected the name of a feature"),
