@@ -138,7 +138,7 @@ extension HomeRegistry {
     if let number = number(text) { return ClusterID(number) }
     throw HomeError(
       .notFound, "unknown cluster “\(text)”",
-      candidates: NearestName.suggestions(for: text, in: ClusterCatalogue.all.map { camelCase($0.name) }))
+      candidates: NearestName.suggestions(for: text, in: ClusterCatalogue.all.map { NormalizedName.camelCase($0.name) }))
   }
 
   private static func element(_ text: String, of cluster: ClusterID?, _ kind: ElementKind) throws(HomeError) -> UInt32?
@@ -165,7 +165,7 @@ extension HomeRegistry {
     }
     throw HomeError(
       .notFound, "\(declared.name) has no \(kind.rawValue) “\(text)”",
-      candidates: NearestName.suggestions(for: text, in: names).map { camelCase($0) })
+      candidates: NearestName.suggestions(for: text, in: names).map { NormalizedName.camelCase($0) })
   }
 
   package static func number(_ text: String) -> UInt32? {

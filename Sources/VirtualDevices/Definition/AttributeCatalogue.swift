@@ -19,8 +19,8 @@ public struct AttributeCatalogue: Sendable {
     let cluster: any Cluster.Type
 
     init(_ cluster: any Cluster.Type) {
-      (name, id) = (AttributeCatalogue.camelCase(cluster.name), cluster.id)
-      attributes = cluster.attributes.map { (AttributeCatalogue.camelCase($0.name), $0) }
+      (name, id) = (NormalizedName.camelCase(cluster.name), cluster.id)
+      attributes = cluster.attributes.map { (NormalizedName.camelCase($0.name), $0) }
       self.cluster = cluster
     }
   }
@@ -41,18 +41,6 @@ public struct AttributeCatalogue: Sendable {
     entry(cluster).map { attributes(of: $0).map(\.name) } ?? []
   }
 
-  /// Returns the name with a lower-case first word; a leading acronym becomes lower case as a whole.
-  static func camelCase(_ name: String) -> String {
-    let characters = Array(name)
-    var result = ""
-    for (index, character) in characters.enumerated() {
-      let isLeading = characters[..<index].allSatisfy(\.isUppercase)
-      let startsWord = index > 0 && index + 1 < characters.count && characters[index + 1].isLowercase
-      result += isLeading && !startsWord ? character.lowercased() : String(character)
-    }
-    return result
-  }
-
   /// Finds an attribute by cluster and name, ignoring case.
   func find(cluster: String, attribute: String) -> (cluster: String, id: ClusterID, name: String, info: AttributeInfo)?
   {
@@ -64,7 +52,7 @@ public struct AttributeCatalogue: Sendable {
 
   private func attributes(of entry: Entry) -> [(name: String, info: AttributeInfo)] {
     guard hasGlobals else { return entry.attributes }
-    return entry.attributes + entry.cluster.globalAttributes.map { (Self.camelCase($0.name), $0) }
+    return entry.attributes + entry.cluster.globalAttributes.map { (NormalizedName.camelCase($0.name), $0) }
   }
 
   func hasCluster(_ name: String) -> Bool { entry(name) != nil }

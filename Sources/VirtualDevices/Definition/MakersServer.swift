@@ -1,5 +1,6 @@
 internal import ClusterLanguage
 internal import Foundation
+package import MakersClusters
 package import MatterClusters
 package import MatterModel
 internal import Yams

@@ -39,7 +39,7 @@ enum SchemaReport {
     var object: JSON = [
       "id": .integer(info.id.rawValue), "name": .string(info.name), "type": type(info.schema),
       "read": .string("\(info.read)"), "write": .optional(info.write.map { "\($0)" }),
-      "quality": .array(names(info.quality).map { .string($0) }), "conformance": .string(info.conformance.text),
+      "quality": .array(info.quality.names.map { .string($0) }), "conformance": .string(info.conformance.text),
     ]
     if let constraint = constraint(info.constraint) { object = object.adding("constraint", constraint) }
     return object
@@ -49,7 +49,7 @@ enum SchemaReport {
     [
       "id": .integer(info.id.rawValue), "name": .string(info.name), "fields": members(info.request),
       "response": info.response.map { ["id": .integer($0.id.rawValue), "fields": members($0.schema)] } ?? .null,
-      "invoke": .string("\(info.privilege)"), "quality": .array(names(info.quality).map { .string($0) }),
+      "invoke": .string("\(info.privilege)"), "quality": .array(info.quality.names.map { .string($0) }),
       "conformance": .string(info.conformance.text),
     ]
   }
@@ -100,16 +100,6 @@ enum SchemaReport {
     case .length(let range): ["minLength": .integer(range.lowerBound), "maxLength": .integer(range.upperBound)]
     case .entries(let count): ["maxEntries": .integer(count)]
     }
-  }
-
-  private static func names(_ quality: Quality) -> [String] {
-    let all: [(Quality, String)] = [
-      (.nonVolatile, "nonVolatile"), (.fixed, "fixed"), (.scene, "scene"), (.changesOmitted, "changesOmitted"),
-      (.quieter, "quieter"), (.fabricScoped, "fabricScoped"), (.fabricSensitive, "fabricSensitive"),
-      (.timed, "timed"), (.singleton, "singleton"), (.diagnostics, "diagnostics"), (.largeMessage, "largeMessage"),
-      (.atomic, "atomic"),
-    ]
-    return all.filter { quality.contains($0.0) }.map(\.1)
   }
 
   // MARK: Text

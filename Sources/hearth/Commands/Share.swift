@@ -53,7 +53,7 @@ struct Share: AsyncParsableCommand {
   }
 
   private func json(_ window: WindowState, _ device: DeviceRecord) -> JSON {
-    device.jsonNames.adding("window", .string(camelCase("\(window.status)")))
+    device.jsonNames.adding("window", .string(NormalizedName.camelCase("\(window.status)")))
       .adding("fabricIndex", window.fabricIndex.map { .integer($0.rawValue) } ?? .null)
       .adding("vendorID", window.vendorID.map { .integer($0.rawValue) } ?? .null)
   }

@@ -1,5 +1,6 @@
 import Foundation
 import HearthHome
+import MakersClusters
 import MatterClusters
 import VirtualDevices
 

@@ -1,3 +1,4 @@
+package import MakersClusters
 package import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
