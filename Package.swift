@@ -118,7 +118,8 @@ let package = Package(
     + module(
       "HomeStore",
       imports: [
-        "HomeModel", "Runtime", "MatterProtocol", "MakersClusters", "MatterClusters", "MatterModel", "MatterCrypto", log,
+        "HomeModel", "Runtime", "MatterProtocol", "MakersClusters", "MatterClusters", "MatterModel", "MatterCrypto",
+        log,
         grdb,
       ], tests: nil)
     + module(

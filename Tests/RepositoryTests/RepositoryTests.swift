@@ -18,7 +18,8 @@ enum Repository {
     ],
     "Synchronization": [
       "MakersClusters", "MatterClusters", "MatterCrypto", "MatterDevice", "Runtime", "Simulation", "Scenario",
-      "VirtualDevices", "HomeModel", "HomeStore", "HomeAutomation", "HomeControl", "HearthHome", "Hub", "OpenMetrics", "hearth",
+      "VirtualDevices", "HomeModel", "HomeStore", "HomeAutomation", "HomeControl", "HearthHome", "Hub", "OpenMetrics",
+      "hearth",
       "hearth-bench",
     ],
   ]

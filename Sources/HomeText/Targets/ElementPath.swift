@@ -138,7 +138,8 @@ extension HomeRegistry {
     if let number = number(text) { return ClusterID(number) }
     throw HomeError(
       .notFound, "unknown cluster “\(text)”",
-      candidates: NearestName.suggestions(for: text, in: ClusterCatalogue.all.map { NormalizedName.camelCase($0.name) }))
+      candidates: NearestName.suggestions(for: text, in: ClusterCatalogue.all.map { NormalizedName.camelCase($0.name) })
+    )
   }
 
   private static func element(_ text: String, of cluster: ClusterID?, _ kind: ElementKind) throws(HomeError) -> UInt32?
