@@ -96,7 +96,7 @@ let package = Package(
       imports: [
         "MakersClusters", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
         "MatterCertificates",
-      ])
+      ], tests: ["ClusterLanguage"])
     + module(
       "MatterController",
       imports: ["MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates"])
