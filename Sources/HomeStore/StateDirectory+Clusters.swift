@@ -2,7 +2,7 @@ internal import Foundation
 package import HomeModel
 package import Logging
 package import MakersClusters
-package import MatterClusters
+internal import MatterClusters
 
 /// The clusters of manufacturers that are stored in a state directory, each in a file with its name.
 extension StateDirectory {

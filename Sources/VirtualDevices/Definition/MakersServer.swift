@@ -1,7 +1,7 @@
 internal import ClusterLanguage
 internal import Foundation
 package import MakersClusters
-package import MatterClusters
+internal import MatterClusters
 package import MatterModel
 internal import Yams
 

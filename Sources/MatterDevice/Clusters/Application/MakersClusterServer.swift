@@ -1,5 +1,5 @@
 package import MakersClusters
-package import MatterClusters
+internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
