@@ -1,4 +1,4 @@
-package import MakersClusters
+internal import MakersClusters
 internal import MatterClusters
 internal import MatterModel
 internal import Yams
