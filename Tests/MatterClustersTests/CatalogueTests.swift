@@ -98,7 +98,7 @@ struct CatalogueTests {
     }
   }
 
-  /// The generator checks the names in expressions; other errors would end the process at the first use.
+  /// The generator checks the expressions; an error would end the process at the first use.
   @Test func declaresConformance() throws {
     for cluster in ClusterCatalogue.standard {
       for feature in cluster.features { _ = try Conformance(feature.conformance, features: cluster.features) }
