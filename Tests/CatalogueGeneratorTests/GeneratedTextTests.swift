@@ -59,7 +59,8 @@ import Testing
       "label = Attribute<Self, String>(0x0002, \"Label\", initial: \"XX\", constraint: .length(2...2))",
       "spin = Command<Self, SpinRequest, SpinResponse>(0x00, \"Spin\", response: 0x01, privilege: .manage, "
         + "quality: .timed, conformance: \"FST,O\")",
-      "spinAgain = Command<Self, SpinRequest, NoFields>(0x02, \"SpinAgain\", conformance: \"Spin&Label>2,desc\")",
+      "spinAgain = Command<Self, SpinAgainRequest, NoFields>(0x02, \"SpinAgain\", conformance: \"Spin&Label>2,desc\")",
+      "public typealias SpinAgainRequest = SpinRequest\n",
       "speedEvent = Event<Self, SpeedEvent>(0x00, \"Speed\", priority: .critical, read: .administer, "
         + "isFabricSensitive: true, conformance: \"!SPD\")",
       "elements: [any ClusterElement] = [speed, modes, label, spin, spinAgain, speedEvent]",
