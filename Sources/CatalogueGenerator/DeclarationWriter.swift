@@ -41,12 +41,17 @@ struct DeclarationWriter {
 
   /// Returns the list of all clusters.
   static func list(_ catalogue: Catalogue) -> String {
-    let names = catalogue.clusters.sorted { $0.id < $1.id }.map { "    \($0.name).self,\n" }.joined()
+    let clusters = catalogue.clusters.sorted { $0.id < $1.id }
+    let names = clusters.map { "    \($0.name).self,\n" }.joined()
+    let modes = clusters.filter { $0.base == "ModeBase" }.map { "    \($0.name).id: \($0.name).ModeTag.names,\n" }
     return head + """
       extension ClusterCatalogue {
         /// Sorted by id.
         public static let standard: [any Cluster.Type] = [
       \(names)  ]
+        /// The names of the tags of modes.
+        static let modeTags: [ClusterID: [UInt64: String]] = [
+      \(modes.isEmpty ? "    :\n" : modes.joined())  ]
       }
 
       """
