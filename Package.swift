@@ -89,10 +89,14 @@ let package = Package(
     + module("MatterModel", imports: ["ClusterLanguage", "MatterTLV"])
     + module(
       "MatterClusters", imports: ["ClusterLanguage", "MatterModel"], tests: ["MatterTLV"], plugins: ["CataloguePlugin"])
+    + module("MakersClusters", imports: ["ClusterLanguage", "MatterClusters", "MatterModel"], tests: ["MatterTLV"])
     + module("MatterProtocol", imports: ["MatterTLV", "MatterCrypto", "MatterCertificates", "MatterModel"])
     + module(
       "MatterDevice",
-      imports: ["MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates"])
+      imports: [
+        "MakersClusters", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
+        "MatterCertificates",
+      ], tests: ["ClusterLanguage"])
     + module(
       "MatterController",
       imports: ["MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates"])
@@ -105,8 +109,8 @@ let package = Package(
     + module(
       "VirtualDevices",
       imports: [
-        "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters", "ClusterLanguage", "MatterModel", "MatterTLV",
-        "MatterCrypto", "MatterCertificates", log, .product(name: "Yams", package: "Yams"),
+        "MatterDevice", "Runtime", "MatterProtocol", "MakersClusters", "MatterClusters", "ClusterLanguage",
+        "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log, .product(name: "Yams", package: "Yams"),
       ] + nio)
     + module(
       "HomeModel",
@@ -114,7 +118,8 @@ let package = Package(
     + module(
       "HomeStore",
       imports: [
-        "HomeModel", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", "MatterTLV", log,
+        "HomeModel", "Runtime", "MatterProtocol", "MakersClusters", "MatterClusters", "MatterModel", "MatterCrypto",
+        "MatterTLV", log,
         grdb,
       ], tests: nil)
     + module(
@@ -151,7 +156,7 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ] + nio + web,
       tests: [
-        "HearthHome", "Scenario", "Simulation", "VirtualDevices", grdb,
+        "HearthHome", "MakersClusters", "Scenario", "Simulation", "VirtualDevices", grdb,
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ])
     + module(
@@ -181,7 +186,7 @@ let package = Package(
           "Hub", "Scenario", "Simulation", "HomeText", "HearthHome", "VirtualDevices", "OpenMetrics",
           "MatterController", "MatterDevice",
           "Runtime", "MatterProtocol",
-          "MatterClusters",
+          "MakersClusters", "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ] + nio,

@@ -68,6 +68,7 @@ internal import Foundation
       "Catalogue+Generated.swift": DeclarationWriter.list(catalogue),
       "DeviceTypes+Generated.swift": DeclarationWriter.deviceTypes(catalogue),
       "Types+Generated.swift": try DeclarationWriter.types(in: catalogue),
+      "Units+Generated.swift": try DeclarationWriter.units(in: catalogue),
     ]
     for cluster in catalogue.clusters {
       outputs["\(cluster.name)+Generated.swift"] = try DeclarationWriter.cluster(cluster, in: catalogue)

@@ -73,17 +73,14 @@ struct TraitWriter {
   private mutating func writeCommands(of cluster: ClusterDeclaration, _ names: TypeNames) throws(CatalogueError) {
     text += "extension Trait where C == \(cluster.name) {\n"
     for command in cluster.commands {
-      guard let request = command.request else { continue }
-      guard let type = cluster.types.first(where: { $0.name == request }) else {
-        throw command.line.error("\(request): not declared; expected the name of a command with fields")
-      }
+      guard let type = cluster.types.first(where: { $0.name == command.request }) else { continue }
       let fields = Self.fields(of: type)
       let parameters = try fields.map { field throws(CatalogueError) in try parameter(field, names) }
       write(command, type, fields, parameters: parameters, in: cluster)
       let required = fields.filter { !$0.isOptional }
       guard required.count < fields.count else { continue }
       let others = try required.map { field throws(CatalogueError) in try parameter(field, names) }
-      let closure = "_ setOptionalFields: (inout \(cluster.name).\(request)) -> Void"
+      let closure = "_ setOptionalFields: (inout \(cluster.name).\(type.name)) -> Void"
       write(command, type, required, parameters: others + [closure], in: cluster, change: "setOptionalFields")
     }
     text += "}\n\n"
@@ -123,7 +120,7 @@ struct TraitWriter {
       text += "}\n\n"
     }
     let requests = Set(cluster.commands.compactMap(\.request))
-    for type in cluster.types where requests.contains(type.name) {
+    for type in cluster.types where requests.contains(type.name) && type.original == nil {
       let fields = Self.fields(of: type).filter(\.isOptional)
       guard !fields.isEmpty else { continue }
       text += "extension \(cluster.name).\(type.name) {\n"

@@ -9,6 +9,10 @@ struct TypeWriter {
     var text = ""
     for type in types {
       text += type.reference.comment(indent: indent)
+      if let original = type.original {
+        text += "\(indent)public typealias \(type.name) = \(original)\n\n"
+        continue
+      }
       switch type.content {
       case .structure(let fields): text += try structure(type, fields)
       case .enumeration(let bits, let codes): text += enumeration(type.name, bits, codes)

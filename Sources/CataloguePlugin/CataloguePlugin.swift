@@ -10,7 +10,8 @@ import PackagePlugin
     let isClusters = target.name == "MatterClusters"
     let names =
       isClusters
-      ? files.filter { $0.pathExtension != "base" }.map { $0.deletingPathExtension().lastPathComponent } + ["Catalogue"]
+      ? ["Catalogue", "Units"]
+        + files.filter { $0.pathExtension != "base" }.map { $0.deletingPathExtension().lastPathComponent }
       : ["TraitNames", "TraitCommands"]
     let output = context.pluginWorkDirectoryURL
     return [

@@ -3,6 +3,8 @@
 package struct ClusterParser {
   private var lines: ArraySlice<SourceLine>
   private let bases: [String: [SourceLine]]
+  /// The names of the types of the base, without those that the cluster has declared.
+  private var inherited: Set<String> = []
   /// Whether the cluster is one of a manufacturer: without sections, and with effects of commands.
   private let isMakers: Bool
   private var book = ""
@@ -69,6 +71,28 @@ package struct ClusterParser {
       book = section
     case let word: throw line.error("“\(word)” begins no file; expected cluster or types")
     }
+    guard let base = cluster?.base.flatMap({ bases[$0] }) else { return try declarations() }
+    let own = lines
+    lines = base[...]
+    try declarations()
+    inherited = Set(types.map(\.name))
+    let baseTypes = elementTypes
+    lines = own
+    try declarations()
+    // Those of commands and events that the cluster does not have.
+    let unused = baseTypes.subtracting(elementTypes)
+    types.removeAll { unused.contains($0.name) }
+    for name in unused { cluster?.responses[name] = nil }
+  }
+
+  /// The names of the types with the fields of commands and events, and those of responses.
+  private var elementTypes: Set<String> {
+    guard let cluster else { return [] }
+    let names = cluster.commands.flatMap { [$0.request, $0.response] } + cluster.events.map(\.payload)
+    return Set(names.compactMap(\.self))
+  }
+
+  private mutating func declarations() throws(CatalogueError) {
     while var line = lines.popFirst() {
       guard !line.isIndented else { throw line.error("the line is indented, but the line above has no fields") }
       let keyword = try line.readWord("a declaration")
@@ -102,10 +126,10 @@ package struct ClusterParser {
     cluster.revision = try line.readNumber("the revision of the cluster")
     if line.skip("from") {
       let name = try line.readName("the name of a base")
-      guard let base = bases[name] else {
+      guard bases[name] != nil else {
         throw line.error("\(name): no such base; expected one of \(bases.keys.sorted().joined(separator: ", "))")
       }
-      lines = base + lines
+      cluster.base = name
     }
     while let quality = line.next.flatMap({ Self.qualities[String($0)] }) {
       cluster.qualities.append(quality)
@@ -151,7 +175,7 @@ package struct ClusterParser {
       }
     }
     try line.end("a constraint, nullable, a quality, read, write, = or §")
-    cluster?.attributes.append(attribute)
+    add(attribute, to: \.attributes)
   }
 
   private mutating func command(_ line: inout SourceLine) throws(CatalogueError) {
@@ -162,11 +186,12 @@ package struct ClusterParser {
       line: line, id: id, name: name, reference: Reference(line, book: book), conformance: conformance(&line),
       qualities: [],
       response: response)
+    var shared: TypeDeclaration?
     while let word = line.next.map(String.init) {
       if line.skip("invoke") {
         command.invoke = try privilege(&line)
-      } else if line.skip("fields") {
-        command.request = Self.request(try line.readName("the name of the command with the same fields"))
+      } else if word == "fields" {
+        shared = try sharedFields(&line)
       } else if let quality = Self.qualities[word] {
         command.qualities.append(quality)
         _ = try line.readWord("a quality")
@@ -175,16 +200,16 @@ package struct ClusterParser {
       }
     }
     try line.end("a quality, invoke, fields or §")
-    let fields = try fields(allowsEffects: isMakers)
+    let fields = try fields(after: shared, allowsEffects: isMakers)
     if !fields.isEmpty {
       command.request = Self.request(name)
-      try add(.init(name: Self.request(name), reference: command.reference, content: .structure(fields)), line)
+      try addStructure(Self.request(name), fields, shared, line)
     }
     while var line = lines.first, line.isIndented {
       lines.removeFirst()
       command.effects.append(EffectDeclaration(line: line, action: try EffectParser.action(&line)))
     }
-    cluster?.commands.append(command)
+    add(command, to: \.commands)
   }
 
   /// The name of the type with the fields of a command.
@@ -195,9 +220,10 @@ package struct ClusterParser {
   private mutating func response(_ line: inout SourceLine) throws(CatalogueError) {
     let id = try line.readNumber("the id of the response command")
     let name = try line.readName("the name of the response command")
-    try line.end("the end of the line or §")
+    let shared = try sharedFields(&line)
+    try line.end("fields or §")
     cluster?.responses[name] = id
-    try add(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())), line)
+    try addStructure(name, try fields(after: shared), shared, line)
   }
 
   private mutating func event(_ line: inout SourceLine) throws(CatalogueError) {
@@ -211,32 +237,72 @@ package struct ClusterParser {
       line: line, id: id, name: name, priority: priority, conformance: conformance(&line), isFabricSensitive: false)
     if line.skip("read") { event.read = try privilege(&line) }
     event.isFabricSensitive = line.skip("fabric-sensitive")
-    try line.end("read, fabric-sensitive or §")
-    let fields = try fields()
+    let shared = try sharedFields(&line)
+    try line.end("read, fabric-sensitive, fields or §")
+    let fields = try fields(after: shared)
     if !fields.isEmpty {
       event.payload = name + "Event"
-      try add(.init(name: name + "Event", reference: Reference(line, book: book), content: .structure(fields)), line)
+      try addStructure(name + "Event", fields, shared, line)
     }
-    cluster?.events.append(event)
+    add(event, to: \.events)
+  }
+
+  /// Adds an element to the cluster. It replaces the one of the base with the same id, or removes it if it is not allowed.
+  private mutating func add<E: ElementDeclaration>(
+    _ element: E, to elements: WritableKeyPath<ClusterDeclaration, [E]>
+  ) {
+    guard let own = cluster?.line.file, let others = cluster?[keyPath: elements] else { return }
+    let remaining = others.filter { $0.id != element.id || $0.line.file == own }
+    let isRemoved = remaining.count < others.count && element.conformance.text == "X"
+    cluster?[keyPath: elements] = remaining + (isRemoved ? [] : [element])
   }
 
   // MARK: Types
 
+  /// Adds a type. A type of the base with the same name gives way to it.
   private mutating func add(_ type: TypeDeclaration, _ line: SourceLine) throws(CatalogueError) {
+    if inherited.remove(type.name) != nil { types.removeAll { $0.name == type.name } }
     guard !types.contains(where: { $0.name == type.name }) else {
       throw line.error("\(type.name): two types have this name; expected another name")
     }
     types.append(type)
   }
 
-  private mutating func structure(_ line: inout SourceLine) throws(CatalogueError) {
-    let name = try line.readName("the name of the structure")
-    try line.end("the end of the line or §")
-    try add(.init(name: name, reference: Reference(line, book: book), content: .structure(try fields())), line)
+  /// Adds the type of the fields of a declaration.
+  /// - Parameter shared: the type with the first fields. Without others, both are the same type.
+  private mutating func addStructure(
+    _ name: String, _ fields: [FieldDeclaration], _ shared: TypeDeclaration?, _ line: SourceLine
+  ) throws(CatalogueError) {
+    var type = TypeDeclaration(name: name, reference: Reference(line, book: book), content: .structure(fields))
+    if let shared, shared.fields.count == fields.count {
+      type.original = shared.original ?? shared.name
+      if type.reference.isEmpty { type.reference = shared.reference }
+    }
+    try add(type, line)
   }
 
-  private mutating func fields(allowsEffects: Bool = false) throws(CatalogueError) -> [FieldDeclaration] {
-    var fields: [FieldDeclaration] = []
+  private mutating func structure(_ line: inout SourceLine) throws(CatalogueError) {
+    let name = try line.readName("the name of the structure")
+    let shared = try sharedFields(&line)
+    try line.end("fields or §")
+    try addStructure(name, try fields(after: shared), shared, line)
+  }
+
+  /// Parses `fields` and the name of a command, response, event or structure above, whose fields a declaration shares.
+  private func sharedFields(_ line: inout SourceLine) throws(CatalogueError) -> TypeDeclaration? {
+    guard line.skip("fields") else { return nil }
+    let name = try line.readName("the name of a declaration with the same fields")
+    for name in [Self.request(name), name + "Event", name] {
+      if let type = types.first(where: { $0.name == name }) { return type }
+    }
+    throw line.error("\(name): not declared above; expected a command, response, event or struct with fields")
+  }
+
+  /// Parses the fields below a line, after those that it shares.
+  private mutating func fields(
+    after shared: TypeDeclaration?, allowsEffects: Bool = false
+  ) throws(CatalogueError) -> [FieldDeclaration] {
+    var fields = shared?.fields ?? []
     while var line = lines.first, line.isIndented {
       if allowsEffects, let word = line.next, EffectParser.isEffect(word) { break }
       lines.removeFirst()
@@ -268,7 +334,12 @@ package struct ClusterParser {
     let isInverted = isBitmap && line.skip("inverted")
     try line.end(isBitmap ? "inverted or §" : "the end of the line or §")
     let bits = Int(keyword.drop { $0.isLetter }) ?? 8
-    var codes: [CodeDeclaration] = []
+    // A type of the cluster extends the one of its base.
+    let base = inherited.contains(name) ? types.first { $0.name == name } : nil
+    if let base, base.keyword != keyword {
+      throw line.error("\(name): is an \(base.keyword) in the base; expected the same type")
+    }
+    var codes = base?.codes ?? []
     while var line = lines.first, line.isIndented {
       lines.removeFirst()
       let word = try line.readWord("a number")
@@ -291,17 +362,25 @@ package struct ClusterParser {
       }
       codes.append(.init(number: first, last: last, name: code, constant: constant))
     }
-    try add(
-      .init(
-        name: name, reference: Reference(line, book: book),
-        content: isBitmap
-          ? .bitmap(bits: bits, codes, isInverted: isInverted) : .enumeration(bits: bits, codes)), line)
+    var type = TypeDeclaration(
+      name: name, reference: Reference(line, book: book),
+      content: isBitmap ? .bitmap(bits: bits, codes, isInverted: isInverted) : .enumeration(bits: bits, codes))
+    if let base, type.reference.isEmpty { type.reference = base.reference }
+    try add(type, line)
   }
 
   // MARK: Parts of a line
 
   private func typeReference(_ line: inout SourceLine) throws(CatalogueError) -> TypeReference {
     var type = TypeReference(name: try line.readWord("a type"))
+    let parts = type.name.split(separator: ":", omittingEmptySubsequences: false)
+    if parts.count == 2, !isMakers {
+      type.name = String(parts[0])
+      type.unit = TypeReference.units.first { $0 == parts[1] }
+      guard type.unit != nil else {
+        throw line.error("\(parts[1]): no such unit; expected \(TypeReference.units.joined(separator: ", "))")
+      }
+    }
     type.isList = type.name.hasPrefix("list[") && type.name.hasSuffix("]")
     if type.isList { type.name = String(type.name.dropFirst(5).dropLast()) }
     return type

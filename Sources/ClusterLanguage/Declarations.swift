@@ -37,6 +37,8 @@ package struct Reference {
     return (String(section[..<start].dropLast()), String(last))
   }
 
+  package var isEmpty: Bool { note == nil && section == nil }
+
   /// The lines of a documentation comment; empty without a title, note and section.
   package func comment(indent: String, title: String? = nil) -> String {
     let sentences = [title, note, section].compactMap { $0.map(Self.sentence) }
@@ -54,6 +56,8 @@ package struct ClusterDeclaration {
   /// The name of the standard: "Level Control".
   package var title = ""
   package var revision = 0
+  /// The name of the file with the declarations that it shares with other clusters.
+  package var base: String?
   package var qualities: [String] = []
   package var reference: Reference
   package var features: [FeatureDeclaration] = []
@@ -87,17 +91,34 @@ package struct FeatureDeclaration {
   package var conformance: ConformanceText
 }
 
+/// An attribute, command or event.
+package protocol ElementDeclaration {
+  var line: SourceLine { get }
+  var id: Int { get }
+  var name: String { get }
+  var conformance: ConformanceText { get }
+}
+
 /// A type as an attribute or field names it.
 package struct TypeReference {
   /// The name of a base type of the standard, such as `uint8`, or of a declared type.
   package var name: String
   package var isList = false
   package var isNullable = false
+  /// The unit of a number, one of ``units``.
+  package var unit: String?
+
+  /// The names of the cases of `ValueUnit`.
+  package static let units = [
+    "level", "levelStep", "mireds", "seconds", "tenthsOfSecond", "milliseconds", "hundredthsOfDegree", "tenthsOfDegree",
+    "hundredthsOfPercent", "halfPercent", "percent", "illuminance", "hectopascals", "tenthsOfCubicMeterPerHour",
+    "milliwatts", "millivolts", "milliamperes", "millihertz", "milliwattHours",
+  ]
 
   package init(name: String) { self.name = name }
 }
 
-package struct AttributeDeclaration {
+package struct AttributeDeclaration: ElementDeclaration {
   package var line: SourceLine
   package var id: Int
   package var name: String
@@ -110,7 +131,7 @@ package struct AttributeDeclaration {
   package var initial: String?
 }
 
-package struct CommandDeclaration {
+package struct CommandDeclaration: ElementDeclaration {
   package var line: SourceLine
   package var id: Int
   package var name: String
@@ -126,7 +147,7 @@ package struct CommandDeclaration {
   package var effects: [EffectDeclaration] = []
 }
 
-package struct EventDeclaration {
+package struct EventDeclaration: ElementDeclaration {
   package var line: SourceLine
   package var id: Int
   package var name: String
@@ -164,7 +185,24 @@ package struct TypeDeclaration {
   package var name: String
   package var reference: Reference
   package var content: Content
+  /// The name of the declared type that this one is another name of.
+  package var original: String?
 
+  /// The word that begins the declaration.
+  package var keyword: String {
+    switch content {
+    case .structure: "struct"
+    case .enumeration(let bits, _): "enum\(bits)"
+    case .bitmap(let bits, _, _): "map\(bits)"
+    }
+  }
+  /// The values of an enumeration, or the fields of a bitmap.
+  package var codes: [CodeDeclaration] {
+    switch content {
+    case .enumeration(_, let codes), .bitmap(_, let codes, _): codes
+    case .structure: []
+    }
+  }
   /// The fields of a structure.
   package var fields: [FieldDeclaration] {
     if case .structure(let fields) = content { fields } else { [] }

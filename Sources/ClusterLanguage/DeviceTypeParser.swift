@@ -1,4 +1,4 @@
-/// Parses device types: a line with id, name and revision, and an indented line for each mandatory cluster with its
+/// Parses device types: a line with id, name and revision, and indented lines with the mandatory clusters and their
 /// required elements.
 package enum DeviceTypeParser {
   /// Adds the device types of a file to the catalogue.
@@ -22,38 +22,50 @@ package enum DeviceTypeParser {
         guard let last = catalogue.deviceTypes.indices.last else {
           throw line.error("\(keyword): no device type above; expected device")
         }
-        let cluster = try line.readWord("the name or number of a cluster")
-        let declaration = catalogue.clusters.first { $0.name == cluster }
-        guard SourceLine.number(cluster[...]) != nil || declaration != nil else {
-          throw line.error("\(cluster): no such cluster; expected a declared cluster, or a number such as 0x0029")
-        }
-        if keyword == "server" {
-          catalogue.deviceTypes[last].servers.append(cluster)
-          let names = try elements(&line, of: declaration)
-          if !names.isEmpty { catalogue.deviceTypes[last].elements.append((cluster, names)) }
-        } else {
-          catalogue.deviceTypes[last].clients.append(cluster)
-        }
-        try line.end("the end of the line")
+        repeat {
+          let (cluster, names) = try entry(&line, of: catalogue)
+          if keyword == "server" {
+            catalogue.deviceTypes[last].servers.append(cluster)
+            if !names.isEmpty { catalogue.deviceTypes[last].elements.append((cluster, names)) }
+          } else {
+            catalogue.deviceTypes[last].clients.append(cluster)
+            if let name = names.first { throw line.error("\(name): an element of a client; expected a comma") }
+          }
+        } while line.next != nil
       default:
         throw line.error("“\(keyword)” is unknown here; expected device, or an indented server or client")
       }
     }
   }
 
-  /// Parses the names of the elements that the device type requires.
-  private static func elements(
-    _ line: inout SourceLine, of cluster: ClusterDeclaration?
-  ) throws(CatalogueError) -> [String] {
-    guard let cluster else { return [] }
-    var names: [String] = []
-    while line.next != nil {
-      let name = try line.readName("the name of an element")
-      guard cluster.names.contains(name) else {
-        throw line.error("\(cluster.name) has no \(name); expected feature codes and names of elements")
-      }
-      names.append(name)
+  /// Parses a cluster and the names of its elements that the device type requires, up to a comma or the line's end.
+  private static func entry(
+    _ line: inout SourceLine, of catalogue: Catalogue
+  ) throws(CatalogueError) -> (cluster: String, elements: [String]) {
+    let cluster = try word(&line, "the name or number of a cluster")
+    var (elements, isComplete): ([String], Bool) = ([], cluster.isLast)
+    while !isComplete {
+      let element = try word(&line, "the name of an element")
+      elements.append(element.text)
+      isComplete = element.isLast
     }
-    return names
+    let declaration = catalogue.clusters.first { $0.name == cluster.text }
+    guard SourceLine.number(cluster.text[...]) != nil || declaration != nil else {
+      throw line.error("\(cluster.text): no such cluster; expected a declared cluster, or a number such as 0x0029")
+    }
+    if let unknown = elements.first(where: { declaration?.names.contains($0) != true }) {
+      throw line.error("\(cluster.text) has no \(unknown); expected feature codes and names of elements")
+    }
+    return (cluster.text, elements)
+  }
+
+  /// Removes and returns a word without its comma, and whether it is the last one of an entry.
+  private static func word(
+    _ line: inout SourceLine, _ expected: String
+  ) throws(CatalogueError) -> (text: String, isLast: Bool) {
+    let word = try line.readWord(expected)
+    guard word.hasSuffix(",") else { return (word, line.next == nil) }
+    guard line.next != nil else { throw line.error("the line ends after a comma; expected a cluster") }
+    return (String(word.dropLast()), true)
   }
 }

@@ -1,7 +1,8 @@
 internal import Foundation
 package import HomeModel
 package import Logging
-package import MatterClusters
+package import MakersClusters
+internal import MatterClusters
 
 /// The clusters of manufacturers that are stored in a state directory, each in a file with its name.
 extension StateDirectory {

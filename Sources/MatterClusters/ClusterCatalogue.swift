@@ -3,17 +3,17 @@ internal import Synchronization
 
 /// The clusters that the files of the folder Clusters declare, and manufacturers' clusters, with look-up by id and name.
 public enum ClusterCatalogue {
-  /// The clusters of the standard, then the manufacturers' clusters that ``add(_:)`` added.
+  /// The clusters of the standard, then the added clusters of manufacturers.
   public static var all: [any Cluster.Type] { standard + added }
 
-  /// The manufacturers' clusters that ``add(_:)`` added, sorted by id.
+  /// The added clusters of manufacturers, sorted by id.
   package static var added: [any Cluster.Type] {
-    makers.withLock { $0.current.sorted { $0.key < $1.key }.map(\.value.type) }
+    makers.withLock { $0.sorted { $0.key < $1.key }.map(\.value) }
   }
 
   /// Returns the cluster with this id; nil if it is not declared.
   public static func cluster(_ id: ClusterID) -> (any Cluster.Type)? {
-    byID[id] ?? (id.vendor == nil ? nil : makers.withLock { $0.current[id]?.type })
+    byID[id] ?? (id.vendor == nil ? nil : makers.withLock { $0[id] })
   }
 
   /// Returns the cluster by its name, in any spelling ("LevelControl", "level control", "levelControl"), or by its
@@ -21,74 +21,17 @@ public enum ClusterCatalogue {
   public static func cluster(named name: String) -> (any Cluster.Type)? {
     let normalized = NormalizedName(name)
     return byName[normalized] ?? UInt32(numeral: name).flatMap { cluster(ClusterID($0)) }
-      ?? makers.withLock { $0.current.values.first { NormalizedName($0.cluster.name) == normalized }?.type }
+      ?? added.first { NormalizedName($0.name) == normalized }
   }
 
   /// Adds a manufacturer's cluster, in place of one with the same id.
-  /// - Returns: the type of the cluster.
-  @discardableResult
-  package static func add(_ cluster: MakersCluster) -> any Cluster.Type {
-    makers.withLock { makers in
-      if let known = makers.current[cluster.id], known.cluster == cluster { return known.type }
-      let type = Never.number(makers.clusters.count + 1).cluster
-      makers.clusters[ObjectIdentifier(type)] = cluster
-      makers.current[cluster.id] = (type, cluster)
-      return type
-    }
-  }
+  package static func add(_ cluster: any Cluster.Type, id: ClusterID) { makers.withLock { $0[id] = cluster } }
 
-  /// Returns the declaration of a type that ``add(_:)`` returned.
-  fileprivate static func declaration(of type: any Cluster.Type) -> MakersCluster? {
-    makers.withLock { $0.clusters[ObjectIdentifier(type)] }
-  }
-
-  private struct Makers: Sendable {
-    /// The added clusters by their types.
-    var clusters: [ObjectIdentifier: MakersCluster] = [:]
-    var current: [ClusterID: (type: any Cluster.Type, cluster: MakersCluster)] = [:]
-  }
-
-  private static let makers = Mutex(Makers())
+  private static let makers = Mutex<[ClusterID: any Cluster.Type]>([:])
 
   private static let byID = Dictionary(standard.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
   private static let byName = Dictionary(
     standard.map { (NormalizedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
-}
-
-/// A number as a type: the bits of the number from the highest to the lowest, `One<Zero<One<Never>>>` for 5. The runtime
-/// makes these types as needed.
-private protocol NumberType: Sendable {
-  static var twice: any NumberType.Type { get }
-  static var twiceAndOne: any NumberType.Type { get }
-  /// The type for the added cluster with this number.
-  static var cluster: any Cluster.Type { get }
-}
-
-extension NumberType {
-  static var twice: any NumberType.Type { Zero<Self>.self }
-  static var twiceAndOne: any NumberType.Type { One<Self>.self }
-  static var cluster: any Cluster.Type { AddedCluster<Self>.self }
-
-  static func number(_ number: Int) -> any NumberType.Type {
-    guard number > 0 else { return self }
-    let half = Self.number(number / 2)
-    return number.isMultiple(of: 2) ? half.twice : half.twiceAndOne
-  }
-}
-
-extension Never: NumberType {}
-private enum Zero<Half: NumberType>: NumberType {}
-private enum One<Half: NumberType>: NumberType {}
-
-/// A type for a cluster that is declared while the program runs.
-private enum AddedCluster<Number: NumberType>: Cluster {
-  private static var declaration: MakersCluster? { ClusterCatalogue.declaration(of: Self.self) }
-  static var id: ClusterID { declaration?.id ?? 0 }
-  static var revision: UInt16 { declaration?.revision ?? 0 }
-  static var name: String { declaration?.name ?? "" }
-  static var quality: Quality { declaration?.quality ?? [] }
-  static var features: [Feature] { declaration?.features ?? [] }
-  static var elements: [any ClusterElement] { declaration?.elements ?? [] }
 }
 
 /// The attributes and events of a cluster of the standard by id, created once: each access to a list of a cluster
@@ -118,9 +61,7 @@ extension Cluster {
 
   /// Returns the attribute by its name (`CurrentLevel`, `current-level`) or number; nil if there is none.
   public static func attribute(named name: String) -> AttributeInfo? {
-    let normalized = NormalizedName(name)
-    return allAttributes.first { NormalizedName($0.name) == normalized }
-      ?? UInt32(numeral: name).flatMap { attribute(AttributeID($0)) }
+    find(name, in: allAttributes, \.name) ?? UInt32(numeral: name).flatMap { attribute(AttributeID($0)) }
   }
 
   /// Returns the declaration of a command; nil if the cluster does not declare it.
@@ -133,8 +74,7 @@ extension Cluster {
 
   /// Returns the command by its name (`MoveToLevel`, `move-to-level`); nil if there is none.
   package static func command(spelled name: String) -> CommandInfo? {
-    let normalized = NormalizedName(name)
-    return commands.first { NormalizedName($0.name) == normalized }
+    find(name, in: commands, \.name)
   }
 
   /// Returns the declaration of an event; nil if the cluster does not declare it.
@@ -144,9 +84,12 @@ extension Cluster {
 
   /// Returns the event by its name (`SwitchLatched`, `switch-latched`) or number; nil if there is none.
   public static func event(named name: String) -> EventInfo? {
+    find(name, in: events, \.name) ?? UInt32(numeral: name).flatMap { event(EventID($0)) }
+  }
+
+  private static func find<Info>(_ name: String, in infos: [Info], _ path: KeyPath<Info, String>) -> Info? {
     let normalized = NormalizedName(name)
-    return events.first { NormalizedName($0.name) == normalized }
-      ?? UInt32(numeral: name).flatMap { event(EventID($0)) }
+    return infos.first { NormalizedName($0[keyPath: path]) == normalized }
   }
 
   /// The cluster's own attributes and the global ones.
@@ -163,5 +106,12 @@ extension Cluster {
         GlobalAttribute.clusterRevision, "ClusterRevision", initial: revision, quality: .fixed),
     ]
     return declared.compactMap { if case .attribute(let info) = $0.info { info } else { nil } }
+  }
+}
+
+extension ClusterID {
+  /// The vendor of a manufacturer's cluster; nil for other numbers. Matter Core § 7.19.2.
+  package var vendor: UInt16? {
+    (0xFC00...0xFFFE).contains(rawValue & 0xFFFF) ? UInt16(truncatingIfNeeded: rawValue >> 16) : nil
   }
 }

@@ -1,3 +1,4 @@
+internal import ClusterLanguage
 public import MatterModel
 
 /// Compares the attributes of a node with the declarations of its clusters and device types.
@@ -89,7 +90,7 @@ public struct DeviceCheck: Sendable {
   }
 
   private mutating func check(
-    _ entry: Descriptor.DeviceTypeStruct, _ endpoint: EndpointID, _ servers: Set<ClusterID>?, _ clients: Set<ClusterID>?
+    _ entry: DeviceTypeStruct, _ endpoint: EndpointID, _ servers: Set<ClusterID>?, _ clients: Set<ClusterID>?
   ) {
     guard let type = DeviceTypes.named(entry.deviceType) else {
       return report(endpoint, nil, isViolation: false, "device type \(entry.deviceType) is unknown; not checked")

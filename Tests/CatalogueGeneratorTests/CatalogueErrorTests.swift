@@ -26,11 +26,18 @@ import Testing
     .init(
       line: "attribute 0 Speed uint8 SLOW",
       message: "conformance “SLOW”: the cluster has no SLOW; expected a feature code such as FST"),
-    .init(line: "attribute 0 Speed uint8 FST&", message: "conformance “FST&”: the end is missing; expected a name"),
-    .init(line: "attribute 0 Speed uint8 [FST", message: "conformance “[FST”: the end is missing"),
-    .init(line: "attribute 0 Speed uint8 [FST)", message: "“)” closes nothing; expected pairs of brackets"),
-    .init(line: "attribute 0 Speed uint8 FST||O", message: "“|” follows an operator; expected a name"),
-    .init(line: "attribute 0 Speed uint8 FST%2", message: "“%” is unknown here; expected names"),
+    .init(line: "attribute 0 Speed uint8 FST&", message: "conformance “FST&”: error at offset 4; expected the name"),
+    .init(line: "attribute 0 Speed uint8 [FST", message: "conformance “[FST”: error at offset 4; expected ]"),
+    .init(line: "attribute 0 Speed uint8 [FST)", message: "conformance “[FST)”: error at offset 4; expected ]"),
+    .init(
+      line: "attribute 0 Speed uint8 FST||O", message: "error at offset 4; expected the name of a feature or element"),
+    .init(line: "attribute 0 Speed uint8 FST%2", message: "error at offset 3; expected an operator, a comma"),
+    .init(line: "attribute 0 Speed uint8 FST.a", message: "error at offset 3; expected an operator, a comma"),
+    .init(line: "attribute 0 Speed uint8 ([FST])", message: "error at offset 1; expected the name of a feature"),
+    .init(line: "attribute 0 Speed uint8 FST&2", message: "error at offset 4; expected the name of a feature"),
+    .init(line: "attribute 0 Speed uint8 M&FST", message: "error at offset 1; expected a comma or the end"),
+    .init(line: "attribute 0 Speed uint8 FST|O", message: "error at offset 4; expected the name of a feature"),
+    .init(line: "event 0 Stopped info O.1", message: "error at offset 2; expected the letter of a choice"),
     .init(line: "feature 1 SLW Slow [!FAST]", message: "conformance “[!FAST]”: the cluster has no FAST"),
     .init(line: "attribute 0 Speed uint8 quick", message: "“quick” is unknown here; expected a constraint, nullable"),
     .init(line: "attribute 0 Speed uint8 write everybody", message: "“everybody” is not a privilege; expected view"),
@@ -48,6 +55,17 @@ import Testing
     .init(line: "enum8 Mode\n  256 Off", message: "Mode 256: out of range; expected a number that fits enum8"),
     .init(line: "enum8 Mode\n  1 2Fast", message: "2Fast: the name begins with a digit; expected “as”"),
     .init(line: "map8 Mode\n  8 Off", message: "Mode 8: out of range; expected a number that fits map8"),
+    .init(line: "attribute 0 Speed uint8:knots", message: "knots: no such unit; expected level, levelStep, mireds"),
+    .init(
+      line: "attribute 0 Time uint8:seconds\ncommand 0 Spin\n  0 Time uint16:milliseconds",
+      message: "Time: has the unit seconds elsewhere in Spinner; expected one unit of a name"),
+    .init(
+      line: "response 1 SpinResponse fields Spin\ncommand 0 Spin\n  0 Speed uint8",
+      message: "Spin: not declared above; expected a command, response, event or struct with fields"),
+    .init(
+      line: "struct Spin\n  0 Speed uint8\nstruct Turn fields Spin\n  0 Count uint8",
+      message: "field 0 after 0; expected fields in the order"),
+    .init(line: "enum8 Mode\n  0 Off\nenum8 Mode\n  1 On", message: "Mode: two types have this name"),
     .init(line: "feature 1 SLW Slow\n  0 Speed", message: "the line is indented, but the line above has no fields"),
   ]
 
@@ -68,7 +86,7 @@ import Testing
   }
 
   @Test("rejects device types with unknown clusters") func rejectsUnknownClusters() {
-    let text = "device 0xFFF10001 \"Spinner\" revision 1\n  server Spinner\n  server Winder"
+    let text = "device 0xFFF10001 \"Spinner\" revision 1\n  server Spinner FST\n  server Spinner, Winder"
     let error = #expect(throws: CatalogueError.self) {
       try CatalogueGenerator.parse([("Clusters/Spinner.cluster", Self.head), ("Types.devices", text)])
     }
@@ -84,5 +102,18 @@ import Testing
     #expect(
       surplus?.description
         == "Types.devices:2: error: Spinner has no SLW; expected feature codes and names of elements")
+    for (line, message) in [
+      ("server Spinner FST,", "the line ends after a comma; expected a cluster"),
+      ("server , Spinner", ": no such cluster"),
+      ("client Spinner FST", "FST: an element of a client; expected a comma"),
+      ("server 0x0029 FST", "0x0029 has no FST; expected feature codes"),
+    ] {
+      let error = #expect(throws: CatalogueError.self) {
+        try CatalogueGenerator.parse([
+          ("Clusters/Spinner.cluster", Self.head), ("T.devices", "device 0xFFF10001 \"Spinner\" revision 1\n  \(line)"),
+        ])
+      }
+      #expect(error?.line == 2 && error?.message.hasPrefix(message) == true, "\(line): \(error?.message ?? "")")
+    }
   }
 }

@@ -38,7 +38,8 @@ import Testing
     """
 
   private static func outputs(_ mode: CatalogueGenerator.Mode) throws -> [String: String] {
-    let devices = "device 0xFFF10001 \"Spinner/Plug-in\" revision 2 utility\n  server Spinner FST Spin\n  client 0x0029"
+    let devices =
+      "device 0xFFF10001 \"Spinner/Plug-in\" revision 2 utility\n  server 0x001D, Spinner FST Spin\n  client 0x0029, 0x0506"
     let catalogue = try CatalogueGenerator.parse([("Clusters/Spinner.cluster", spinner), ("T.devices", devices)])
     return try CatalogueGenerator.outputs(of: mode, catalogue)
   }
@@ -58,7 +59,8 @@ import Testing
       "label = Attribute<Self, String>(0x0002, \"Label\", initial: \"XX\", constraint: .length(2...2))",
       "spin = Command<Self, SpinRequest, SpinResponse>(0x00, \"Spin\", response: 0x01, privilege: .manage, "
         + "quality: .timed, conformance: \"FST,O\")",
-      "spinAgain = Command<Self, SpinRequest, NoFields>(0x02, \"SpinAgain\", conformance: \"Spin&Label>2,desc\")",
+      "spinAgain = Command<Self, SpinAgainRequest, NoFields>(0x02, \"SpinAgain\", conformance: \"Spin&Label>2,desc\")",
+      "public typealias SpinAgainRequest = SpinRequest\n",
       "speedEvent = Event<Self, SpeedEvent>(0x00, \"Speed\", priority: .critical, read: .administer, "
         + "isFabricSensitive: true, conformance: \"!SPD\")",
       "elements: [any ClusterElement] = [speed, modes, label, spin, spinAgain, speedEvent]",
@@ -93,11 +95,97 @@ import Testing
     #expect(error?.message.hasPrefix("WinderBase: no such base") == true)
   }
 
+  @Test("a cluster extends, replaces and removes what its base declares") func changesBase() throws {
+    let base = """
+      attribute 0x0000 Turns uint8
+      attribute 0x0001 Grade Grade
+      attribute 0x0002 Limit Limits
+      command 0x00 Wind -> WindResponse
+        0 Turns uint8
+      response 0x01 WindResponse
+        0 Status status
+      enum8 Grade § 1.1
+        0 Low
+      struct Limits
+        0 Lowest uint8
+      """
+    let cluster = """
+      cluster 0xFFF1FC01 Winder "Winder" revision 1 from WinderBase § Example Book
+      attribute 0x0000 Turns uint16 O
+      attribute 0x0003 Speed uint8 X
+      command 0x00 Wind X
+      enum8 Grade
+        1 High
+      struct Limits
+        0 Highest uint8
+      """
+    func text(_ cluster: String) throws -> String {
+      let catalogue = try CatalogueGenerator.parse([("C/WinderBase.base", base), ("C/Winder.cluster", cluster)])
+      return try #require(try CatalogueGenerator.outputs(of: .clusters, catalogue)["Winder+Generated.swift"])
+    }
+    let changed = try text(cluster)
+    #expect(changed.contains("turns = Attribute<Self, UInt16>(0x0000, \"Turns\", conformance: \"O\")"), "\(changed)")
+    #expect(changed.contains("elements: [any ClusterElement] = [turns, grade, limit, speed]"), "\(changed)")
+    #expect(changed.contains("[0: \"Low\", 1: \"High\"]") && changed.contains("/// Example Book § 1.1."), "\(changed)")
+    #expect(changed.contains("var highest: UInt8") && !changed.contains("lowest"), "\(changed)")
+    #expect(!changed.contains("Wind\"") && !changed.contains("WindResponse"), "\(changed)")
+    for (type, message) in [
+      ("enum8 Grade\n  0 High", "High: its number or name is used twice"),
+      ("enum8 Grade\n  1 Low", "Low: its number or name is used twice"),
+      ("enum16 Grade\n  1 High", "Grade: is an enum8 in the base; expected the same type"),
+      ("enum8 Grade\n  1 High\nenum8 Grade\n  2 Highest", "Grade: two types have this name"),
+    ] {
+      let head = cluster.prefix { !$0.isNewline }
+      let error = #expect(throws: CatalogueError.self) { try text(head + "\n" + type) }
+      #expect(error?.message.hasPrefix(message) == true && error?.file == "C/Winder.cluster", "\(error?.message ?? "")")
+    }
+  }
+
+  @Test("a declaration has the fields of another one before its own") func sharesFields() throws {
+    let cluster = """
+      cluster 0xFFF1FC01 Winder "Winder" revision 1 § Example Book
+      command 0x00 Wind § 1.1
+        0 Turns uint8 // quarters of a turn
+      command 0x01 Unwind fields Wind
+      event 0x00 Wound info fields Wind
+        1 Time uint32
+      struct Report fields Wound § 1.2
+      """
+    let catalogue = try CatalogueGenerator.parse([("C/Winder.cluster", cluster)])
+    let text = try #require(
+      try CatalogueGenerator.outputs(of: .clusters, catalogue)["Winder+Generated.swift"])
+    for expected in [
+      "unwind = Command<Self, UnwindRequest, NoFields>(0x01, \"Unwind\")",
+      "/// Example Book § 1.1.\n  public typealias UnwindRequest = WindRequest\n",
+      "public init(turns: UInt8, time: UInt32)", "/// Example Book § 1.2.\n  public typealias Report = WoundEvent\n",
+    ] { #expect(text.contains(expected), "\(expected) in \(text)") }
+    let commands = try #require(
+      try CatalogueGenerator.outputs(of: .traits, catalogue)["TraitCommands+Generated.swift"])
+    #expect(
+      commands.contains("- Parameter turns: quarters of a turn.\n  public func unwind(turns: UInt8)"), "\(commands)")
+  }
+
+  @Test func declaresUnits() throws {
+    let cluster = """
+      cluster 0xFFF1FC01 Winder "Winder" revision 1 § Example Book
+      attribute 0x0000 Time uint16:seconds nullable
+      command 0x00 Wind
+        0 Time uint8:seconds
+        1 Speeds list[uint8]:percent
+      """
+    let catalogue = try CatalogueGenerator.parse([("C/Winder.cluster", cluster)])
+    let outputs = try CatalogueGenerator.outputs(of: .clusters, catalogue)
+    #expect(outputs["Winder+Generated.swift"]?.contains("time = Attribute<Self, Nullable<UInt16>>") == true)
+    let units = try #require(outputs["Units+Generated.swift"])
+    let expected = "    (0xFFF1FC01, \"Time\", .seconds),\n    (0xFFF1FC01, \"Speeds\", .percent),\n  ]\n"
+    #expect(units.contains(expected), "\(units)")
+  }
+
   @Test func declaresDeviceTypes() throws {
     let text = try #require(try Self.outputs(.clusters)["DeviceTypes+Generated.swift"])
     let type =
       "spinnerPlugIn = DeviceType(\n    0xFFF10001, revision: 2, name: \"Spinner/Plug-in\", deviceClass: .utility, "
-      + "servers: [Spinner.id], clients: [0x0029],\n    elements: [Spinner.id: [\"FST\", \"Spin\"]])"
+      + "servers: [0x001D, Spinner.id], clients: [0x0029, 0x0506],\n    elements: [Spinner.id: [\"FST\", \"Spin\"]])"
     #expect(text.contains(type), "\(text)")
   }
 

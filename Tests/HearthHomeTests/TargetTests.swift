@@ -219,10 +219,10 @@ import Testing
 
   @Test(arguments: [
     ("OnOff", "onOff"), ("HVACSystem", "hvacSystem"), ("CurrentLevel", "currentLevel"), ("ACL", "acl"), ("", ""),
-    ("NOCs", "noCs"),
+    ("NOCs", "nocs"), ("IPv4Addresses", "ipv4Addresses"),
   ])
   func camelCases(_ name: String, expected: String) {
-    #expect(camelCase(name) == expected)
+    #expect(NormalizedName.camelCase(name) == expected)
   }
 }
 

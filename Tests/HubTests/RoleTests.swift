@@ -3,6 +3,7 @@ import HomeControl
 import HomeModel
 import HomeStore
 import Hub
+import MakersClusters
 import MatterClusters
 import MatterModel
 import MatterProtocol

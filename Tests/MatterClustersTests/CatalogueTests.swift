@@ -1,3 +1,4 @@
+import ClusterLanguage
 import MatterClusters
 import MatterModel
 import MatterTLV
@@ -97,7 +98,7 @@ struct CatalogueTests {
     }
   }
 
-  /// The generator checks the names in expressions; other errors would end the process at the first use.
+  /// The generator checks the expressions; an error would end the process at the first use.
   @Test func declaresConformance() throws {
     for cluster in ClusterCatalogue.standard {
       for feature in cluster.features { _ = try Conformance(feature.conformance, features: cluster.features) }
@@ -109,6 +110,10 @@ struct CatalogueTests {
     let window = WindowCovering.currentPositionLiftPercentage.details.conformance
     #expect(window.decision(ConformanceFacts(features: 0b0101)).requirement == .optional)
     #expect(window.decision(ConformanceFacts(features: 0b0001)).requirement == .notAllowed)
+  }
+
+  @Test func knowsUnitsOfCatalogue() {
+    #expect(TypeReference.units == ValueUnit.allCases.map { "\($0)" })
   }
 
   @Test func deviceTypes() {

@@ -28,7 +28,7 @@ import Testing
     }
 
     mutating func describe(_ endpoint: EndpointID, _ type: DeviceType, _ servers: [ClusterID]) {
-      let types = [Descriptor.DeviceTypeStruct(deviceType: type.id, revision: type.revision)]
+      let types = [DeviceTypeStruct(deviceType: type.id, revision: type.revision)]
       serve(
         Descriptor.self, on: endpoint, [0: types.tlv, 1: ([Descriptor.id] + servers).tlv, 2: type.clients.tlv])
     }
@@ -153,8 +153,8 @@ import Testing
     // A device type that is listed twice is checked once.
     light[1, Descriptor.deviceTypeList] =
       [
-        Descriptor.DeviceTypeStruct(deviceType: 0x0100, revision: 3),
-        Descriptor.DeviceTypeStruct(deviceType: 0x0100, revision: 3),
+        DeviceTypeStruct(deviceType: 0x0100, revision: 3),
+        DeviceTypeStruct(deviceType: 0x0100, revision: 3),
       ].tlv
     #expect(light.violations.count { $0.contains("LT is missing") } == 1)
     var controller = self.node()
@@ -167,7 +167,7 @@ import Testing
     var node = node()
     node.serve(Identify.self, on: 2)
     node.describe(3, DeviceTypes.rootNode, [])
-    node[1, Descriptor.deviceTypeList] = [Descriptor.DeviceTypeStruct]().tlv
+    node[1, Descriptor.deviceTypeList] = [DeviceTypeStruct]().tlv
     #expect(
       node.violations.filter { !$0.contains("mandatory for Root Node") } == [
         "endpoint 1: has no device type", "endpoint 2: cluster Descriptor is missing",
@@ -184,7 +184,7 @@ import Testing
       $0[1, OnOff.id, 0xFFFD] = UInt16(99).tlv
       $0[1, OnOff.id, 0xFFF9] = ([0, 1, 2, 0x40, 0x41] as [CommandID]).tlv
       $0[1, OnOff.onOff] = UInt8(1).tlv
-      $0[1, Descriptor.deviceTypeList] = [Descriptor.DeviceTypeStruct(deviceType: 0x0101, revision: 2)].tlv
+      $0[1, Descriptor.deviceTypeList] = [DeviceTypeStruct(deviceType: 0x0101, revision: 2)].tlv
     }
     #expect(node.violations == [])
     #expect(
@@ -198,7 +198,7 @@ import Testing
         "endpoint 1, OnOff: command OnWithTimedOff (0x42) is missing; mandatory with feature LT",
         "endpoint 1, OnOff: attribute OnOff (0x0000) is 1; expected bool",
       ])
-    node[1, Descriptor.deviceTypeList] = [Descriptor.DeviceTypeStruct(deviceType: 0x7777, revision: 1)].tlv
+    node[1, Descriptor.deviceTypeList] = [DeviceTypeStruct(deviceType: 0x7777, revision: 1)].tlv
     #expect(node.remarks.first == "endpoint 1: device type 0x00007777 is unknown; not checked")
   }
 

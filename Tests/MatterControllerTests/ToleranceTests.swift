@@ -15,7 +15,7 @@ import Testing
     .data(AttributeData(path, operation, dataVersion: version, value: value))
   }
 
-  private func label(_ text: String) -> FixedLabel.LabelStruct { .init(label: text, value: "v") }
+  private func label(_ text: String) -> LabelStruct { .init(label: text, value: "v") }
 
   private func read(_ reports: [[AttributeReport]]) throws -> (World, ReassembledReport) {
     var world = try World()

@@ -17,8 +17,9 @@ enum Repository {
       "HomeControl", "HearthHome", "Hub", "hearth", "hearth-bench",
     ],
     "Synchronization": [
-      "MatterClusters", "MatterCrypto", "MatterDevice", "Runtime", "Simulation", "Scenario", "VirtualDevices",
-      "HomeModel", "HomeStore", "HomeAutomation", "HomeControl", "HearthHome", "Hub", "OpenMetrics", "hearth",
+      "MakersClusters", "MatterClusters", "MatterCrypto", "MatterDevice", "Runtime", "Simulation", "Scenario",
+      "VirtualDevices", "HomeModel", "HomeStore", "HomeAutomation", "HomeControl", "HearthHome", "Hub", "OpenMetrics",
+      "hearth",
       "hearth-bench",
     ],
   ]

@@ -278,7 +278,7 @@ import Testing
     #expect(served.contains(CarbonDioxideConcentrationMeasurement.id))
     #expect(!served.contains(RadonConcentrationMeasurement.id))
     for server in AirQualityServers.concentrations {
-      let name = AttributeCatalogue.camelCase(server.cluster.name)
+      let name = NormalizedName.camelCase(server.cluster.name)
       var engine = try DeviceEngine(
         load("{ name: A, type: air quality sensor, behave: { \(name).measuredValue: { steps: [1.5 for 1h, 990] } } }"))
       #expect(findings(engine) == [])

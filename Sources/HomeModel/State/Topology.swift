@@ -71,7 +71,7 @@ struct Topology: Equatable {
   /// Whether a value of one of the mandatory lists has the right type.
   static func isValid(_ list: AttributeID, _ value: [UInt8]) -> Bool {
     switch list {
-    case Descriptor.deviceTypeList.id: (try? [Descriptor.DeviceTypeStruct](tlv: value)) != nil
+    case Descriptor.deviceTypeList.id: (try? [DeviceTypeStruct](tlv: value)) != nil
     case Descriptor.partsList.id: (try? [EndpointID](tlv: value)) != nil
     default: (try? [ClusterID](tlv: value)) != nil
     }

@@ -27,7 +27,7 @@ package enum CommandOutcome {
       }
       let text = members.first { ["DebugText", "StatusText"].contains($0.name) }.flatMap { response[$0.id] }
       var message = "the device refused: \(name)"
-      if name != "\(code)" { message += " (\(camelCase(member.name)) \(code))" }
+      if name != "\(code)" { message += " (\(NormalizedName.camelCase(member.name)) \(code))" }
       if case .string(let words)? = text?.value, !words.isEmpty { message += ": \(words)" }
       return HomeError(.refused, message)
     }

@@ -34,12 +34,12 @@ package enum ElementNames {
 
   /// `levelControl`, or `0xFFF1FC00`.
   package static func cluster(_ id: ClusterID) -> String {
-    ClusterCatalogue.cluster(id).map { camelCase($0.name) } ?? "\(id)"
+    ClusterCatalogue.cluster(id).map { NormalizedName.camelCase($0.name) } ?? "\(id)"
   }
 
   /// `currentLevel`, or `0x00000000`.
   package static func attribute(_ id: AttributeID, of cluster: ClusterID) -> String {
-    info(id, of: cluster).map { camelCase($0.name) } ?? "\(id)"
+    info(id, of: cluster).map { NormalizedName.camelCase($0.name) } ?? "\(id)"
   }
 
   /// `levelControl.currentLevel`; numbers for undeclared elements.
@@ -56,12 +56,12 @@ package enum ElementNames {
 
   /// `moveToLevel`, or the number.
   package static func command(_ id: CommandID, of cluster: ClusterID) -> String {
-    ClusterCatalogue.cluster(cluster)?.command(id).map { camelCase($0.name) } ?? "\(id)"
+    ClusterCatalogue.cluster(cluster)?.command(id).map { NormalizedName.camelCase($0.name) } ?? "\(id)"
   }
 
   /// `switchLatched`, or the number.
   package static func event(_ id: EventID, of cluster: ClusterID) -> String {
-    ClusterCatalogue.cluster(cluster)?.event(id).map { camelCase($0.name) } ?? "\(id)"
+    ClusterCatalogue.cluster(cluster)?.event(id).map { NormalizedName.camelCase($0.name) } ?? "\(id)"
   }
 
   /// Returns the declaration of an attribute, including global ones; nil if it is undeclared.
@@ -92,16 +92,4 @@ package enum ElementNames {
 
   /// "Dimmable Light", or "0x00000101".
   package static func deviceType(_ id: DeviceTypeID) -> String { DeviceTypes.named(id)?.name ?? "\(id)" }
-}
-
-/// Converts a name of the standard to the form in paths and JSON: "OnOff" → "onOff", "HVACSystem" → "hvacSystem".
-package func camelCase(_ name: String) -> String {
-  var letters = Array(name)
-  for index in letters.indices {
-    guard letters[index].isUppercase else { break }
-    // The last capital of a sequence begins the next word.
-    if index > 0, index + 1 < letters.count, letters[index + 1].isLowercase { break }
-    letters[index] = Character(letters[index].lowercased())
-  }
-  return String(letters)
 }

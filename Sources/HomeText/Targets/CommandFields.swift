@@ -13,7 +13,7 @@ package enum CommandFields {
     _ arguments: [String], _ info: CommandInfo?, of cluster: ClusterID, raw: Bool = false,
     levels: LevelRange = .standard
   ) throws(HomeError) -> [UInt8] {
-    let name = info.map { camelCase($0.name) } ?? "the command"
+    let name = info.map { NormalizedName.camelCase($0.name) } ?? "the command"
     let schema = info?.request ?? .any
     var members: [Schema.Member] = []
     if case .structure(let declared) = schema { members = declared }

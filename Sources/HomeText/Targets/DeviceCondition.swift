@@ -87,9 +87,9 @@ package struct DeviceCondition: Sendable {
     for id in Set(endpoints.flatMap(\.servers)).sorted() {
       guard let cluster = ClusterCatalogue.cluster(id) else { continue }
       if cluster.attributes.contains(where: { NormalizedName($0.name) == NormalizedName(name) }) {
-        found.append(camelCase(cluster.name))
+        found.append(NormalizedName.camelCase(cluster.name))
       }
-      names += cluster.attributes.map { camelCase($0.name) }
+      names += cluster.attributes.map { NormalizedName.camelCase($0.name) }
     }
     if found.count == 1, let only = found.first { return only }
     if found.isEmpty {

@@ -136,7 +136,7 @@ extension HomeRegistry {
     if text == "*" { return nil }
     if let cluster = ClusterCatalogue.cluster(named: text) { return cluster.id }
     if let number = UInt32(numeral: text) { return ClusterID(number) }
-    throw HomeError.unknown("unknown cluster “\(text)”", text, in: ClusterCatalogue.all.map { camelCase($0.name) })
+    throw HomeError.unknown("unknown cluster “\(text)”", text, in: ClusterCatalogue.all.map { NormalizedName.camelCase($0.name) })
   }
 
   /// Parses the name or number of an attribute or a command; nil for `*`.
@@ -165,7 +165,7 @@ extension HomeRegistry {
     }
     throw HomeError(
       .notFound, "\(declared.name) has no \(kind.rawValue) “\(text)”",
-      candidates: NearestName.suggestions(for: text, in: names).map { camelCase($0) })
+      candidates: NearestName.suggestions(for: text, in: names).map { NormalizedName.camelCase($0) })
   }
 }
 

@@ -120,7 +120,7 @@ package enum AttributeUnits {
         guard let member = members.first(where: { $0.isNamed(field.name) }) else { continue }
         if case .word(let text) = field.value, let unit = ValueUnit(cluster, member.name) {
           fields[index].value = .word(
-            try encoded(text, unit, named: "\(name): \(camelCase(member.name))", levels: levels))
+            try encoded(text, unit, named: "\(name): \(NormalizedName.camelCase(member.name))", levels: levels))
         } else {
           fields[index].value = try encoded(field.value, member.schema, of: cluster, named: name, levels: levels)
         }

@@ -23,7 +23,7 @@ struct ChargingTargets: Hashable, Sendable {
   /// - Parameter hasSoC: whether the vehicle may report its state of charge.
   static func check(_ schedules: [Schedule], hasSoC: Bool) throws(StatusError) {
     guard schedules.count <= scheduleLimit else { throw StatusError(.constraintError) }
-    var days: EnergyEvse.TargetDayOfWeek = []
+    var days: DayOfWeek = []
     for schedule in schedules {
       let own = schedule.dayOfWeekForSequence
       guard !own.isEmpty, own.rawValue < 0x80, days.isDisjoint(with: own) else { throw StatusError(.constraintError) }
@@ -64,7 +64,7 @@ struct ChargingTargets: Hashable, Sendable {
     let today = seconds / Self.secondsPerDay
     for day in today...today + 7 {
       // 2000-01-01 was a Saturday.
-      let weekday = EnergyEvse.TargetDayOfWeek(rawValue: 1 << UInt8(((day + 6) % 7 + 7) % 7))
+      let weekday = DayOfWeek(rawValue: 1 << UInt8(((day + 6) % 7 + 7) % 7))
       let targets = schedules.filter { !$0.dayOfWeekForSequence.isDisjoint(with: weekday) }.flatMap(\.chargingTargets)
       let times = targets.map { ($0, day * Self.secondsPerDay + Int64($0.targetTimeMinutesPastMidnight) * 60) }
       if let found = times.filter({ $0.1 > seconds }).min(by: { $0.1 < $1.1 }) { return found }

@@ -66,8 +66,8 @@ public struct EnergyTariff: Hashable, Sendable {
 
   /// The patterns of the days of a week.
   var dayPatterns: [CommodityTariff.DayPatternStruct] {
-    let weekdays: CommodityTariff.DayPatternDayOfWeek = [.monday, .tuesday, .wednesday, .thursday, .friday]
-    let weekend: CommodityTariff.DayPatternDayOfWeek = [.saturday, .sunday]
+    let weekdays: DayOfWeek = [.monday, .tuesday, .wednesday, .thursday, .friday]
+    let weekend: DayOfWeek = [.saturday, .sunday]
     let ids = [Self.monday, Self.saturday].map { dayEntries(on: $0).map(\.dayEntryID) }
     guard course.hasWeekend else {
       return [.init(dayPatternID: 1, daysOfWeek: weekdays.union(weekend), dayEntryIDs: ids[0])]

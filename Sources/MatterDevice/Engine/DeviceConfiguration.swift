@@ -57,7 +57,7 @@ public struct DeviceConfiguration: Sendable {
   /// The enable key of test event triggers, 16 bytes; nil to disable them. Matter Core § 11.12.7.1.
   public var enableKey: [UInt8]?
   /// The labels of Fixed Label; label and value have at most 16 bytes each.
-  public var fixedLabels: [FixedLabel.LabelStruct] = []
+  public var fixedLabels: [LabelStruct] = []
   /// Whether the root serves the provisional attributes ConfigurationVersion and SupportedTemperatureUnits.
   public var servesProvisional = false
   /// Whether subscriptions survive a restart: the device opens a session to each subscriber and sends a report.

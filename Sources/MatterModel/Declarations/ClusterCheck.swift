@@ -1,3 +1,4 @@
+internal import ClusterLanguage
 internal import MatterTLV
 
 /// The elements that a server of a cluster has.

@@ -1,3 +1,5 @@
+package import ClusterLanguage
+
 /// Whether an element of a cluster is mandatory, optional or not allowed: an expression of the standard, such as
 /// `[LF & PA_LF]`. Matter Core § 7.3.
 ///
@@ -8,14 +10,14 @@ public struct Conformance: Hashable, Sendable {
   public let text: String
   /// The parts between commas. The first one whose condition holds applies; if there is none, the element is not
   /// allowed.
-  private let parts: [Part]
+  private let parts: [ConformancePart]
 
   /// `M`: always mandatory.
-  public static let mandatory = Conformance(text: "M", parts: [Part(requirement: .mandatory)])
+  public static let mandatory = Conformance(text: "M", parts: [ConformancePart(requirement: .mandatory)])
   /// `O`: always optional.
-  public static let optional = Conformance(text: "O", parts: [Part(requirement: .optional)])
+  public static let optional = Conformance(text: "O", parts: [ConformancePart(requirement: .optional)])
 
-  private init(text: String, parts: [Part]) { (self.text, self.parts) = (text, parts) }
+  private init(text: String, parts: [ConformancePart]) { (self.text, self.parts) = (text, parts) }
 
   /// Parses an expression.
   /// - Parameter features: the features of the cluster. Other names are those of attributes, commands or events.
@@ -24,8 +26,10 @@ public struct Conformance: Hashable, Sendable {
     case "M": self = .mandatory
     case "O": self = .optional
     default:
-      var parser = ConformanceParser(text, features)
-      self.init(text: text, parts: try parser.parts())
+      var parser = ConformanceParser(text) { code in features.first { $0.code == code }?.mask }
+      do throws(ConformanceSyntaxError) { self.init(text: text, parts: try parser.parts()) } catch {
+        throw ConformanceError(text: text, position: error.position, expected: error.expected)
+      }
     }
   }
 
@@ -53,16 +57,8 @@ public struct Conformance: Hashable, Sendable {
   /// Whether the element is mandatory.
   public func requires(_ facts: ConformanceFacts) -> Bool { decision(facts).requirement == .mandatory }
 
-  /// The status of an element.
-  package enum Requirement: Hashable, Sendable {
-    case mandatory, optional, notAllowed
-    /// Provisional in this version of the standard: allowed, but not required. Matter Core § 7.3.2.
-    case provisional
-    /// Obsolete, but still allowed.
-    case deprecated
-    /// Depends on facts that are not known, or that only the text of the standard describes.
-    case undetermined
-  }
+  package typealias Requirement = ConformancePart.Requirement
+  package typealias Choice = ConformancePart.Choice
 
   /// The result of an evaluation.
   package struct Decision: Hashable, Sendable {
@@ -72,85 +68,36 @@ public struct Conformance: Hashable, Sendable {
     /// The choice that the element belongs to.
     package var choice: Choice?
   }
+}
 
-  /// A set of optional elements of which a number is required: `O.a+`.
-  package struct Choice: Hashable, Sendable {
-    /// The letter that all elements of the choice have.
-    package var name: String
-    /// The lowest number of supported elements.
-    package var minimum: Int
-    /// The highest number of supported elements; nil: no limit.
-    package var maximum: Int?
-
-    /// Whether this number of supported elements is allowed.
-    package func allows(_ count: Int) -> Bool { count >= minimum && count <= maximum ?? .max }
-  }
-
-  struct Part: Hashable, Sendable {
-    var requirement: Requirement
-    var condition: Condition?
-    var conditionText: String?
-    var choice: Choice?
-  }
-
-  indirect enum Condition: Hashable, Sendable {
-    /// A bit of the FeatureMap.
-    case feature(UInt32)
-    /// An attribute, command or event.
-    case element(String)
-    case comparison(Operand, Comparison, Operand)
-    case not(Condition)
-    case all([Condition])
-    case any([Condition])
-    case exactlyOne([Condition])
-
-    /// Returns nil if it depends on an unknown fact.
-    func holds(_ facts: ConformanceFacts) -> Bool? {
-      switch self {
-      case .feature(let mask): return facts.features & mask != 0
-      case .element(let name): return facts.has(name)
-      case .comparison(let left, let comparison, let right):
-        guard let left = left.number(facts), let right = right.number(facts) else { return nil }
-        return comparison.holds(left, right)
-      case .not(let condition): return condition.holds(facts).map { !$0 }
-      case .all(let conditions):
-        let results = conditions.map { $0.holds(facts) }
-        return results.contains(false) ? false : results.contains(nil) ? nil : true
-      case .any(let conditions):
-        let results = conditions.map { $0.holds(facts) }
-        return results.contains(true) ? true : results.contains(nil) ? nil : false
-      case .exactlyOne(let conditions):
-        let results = conditions.map { $0.holds(facts) }
-        return results.contains(nil) ? nil : results.count { $0 == true } == 1
-      }
+extension ConformancePart.Condition {
+  /// Returns nil if it depends on an unknown fact.
+  func holds(_ facts: ConformanceFacts) -> Bool? {
+    switch self {
+    case .feature(let mask): return facts.features & mask != 0
+    case .element(let name): return facts.has(name)
+    case .comparison(let left, let comparison, let right):
+      guard let left = left.number(facts), let right = right.number(facts) else { return nil }
+      return comparison.holds(left, right)
+    case .not(let condition): return condition.holds(facts).map { !$0 }
+    case .all(let conditions):
+      let results = conditions.map { $0.holds(facts) }
+      return results.contains(false) ? false : results.contains(nil) ? nil : true
+    case .any(let conditions):
+      let results = conditions.map { $0.holds(facts) }
+      return results.contains(true) ? true : results.contains(nil) ? nil : false
+    case .exactlyOne(let conditions):
+      let results = conditions.map { $0.holds(facts) }
+      return results.contains(nil) ? nil : results.count { $0 == true } == 1
     }
   }
+}
 
-  enum Operand: Hashable, Sendable {
-    case number(Int64)
-    /// The value of an attribute.
-    case attribute(String)
-
-    func number(_ facts: ConformanceFacts) -> Int64? {
-      switch self {
-      case .number(let number): number
-      case .attribute(let name): facts.number(name)
-      }
-    }
-  }
-
-  enum Comparison: String, CaseIterable, Sendable {
-    case lessOrEqual = "<=", greaterOrEqual = ">=", equal = "==", unequal = "!=", less = "<", greater = ">"
-
-    func holds(_ left: Int64, _ right: Int64) -> Bool {
-      switch self {
-      case .lessOrEqual: left <= right
-      case .greaterOrEqual: left >= right
-      case .equal: left == right
-      case .unequal: left != right
-      case .less: left < right
-      case .greater: left > right
-      }
+extension ConformancePart.Operand {
+  func number(_ facts: ConformanceFacts) -> Int64? {
+    switch self {
+    case .number(let number): number
+    case .attribute(let name): facts.number(name)
     }
   }
 }

@@ -27,11 +27,27 @@ public struct Quality: OptionSet, Hashable, Sendable {
   public static let largeMessage = Self(rawValue: 1 << 10)
   /// Written only within an atomic write (Atomic). Matter Core § 7.15.
   public static let atomic = Self(rawValue: 1 << 11)
+
+  /// All qualities by their names.
+  package static let named: [(name: String, quality: Quality)] = [
+    ("nonVolatile", .nonVolatile), ("fixed", .fixed), ("scene", .scene), ("changesOmitted", .changesOmitted),
+    ("quieter", .quieter), ("fabricScoped", .fabricScoped), ("fabricSensitive", .fabricSensitive), ("timed", .timed),
+    ("singleton", .singleton), ("diagnostics", .diagnostics), ("largeMessage", .largeMessage), ("atomic", .atomic),
+  ]
+
+  /// The names of the members.
+  package var names: [String] { Self.named.filter { contains($0.quality) }.map(\.name) }
 }
 
 /// An access privilege. Matter Core § 6.6.5 and § 7.6.
-public enum Privilege: UInt8, Hashable, Comparable, Sendable {
+public enum Privilege: UInt8, Hashable, Comparable, CaseIterable, Sendable {
   case view = 1, proxyView = 2, operate = 3, manage = 4, administer = 5
+
+  /// Returns the privilege with the name of a case; nil if there is none.
+  package init?(named name: String) {
+    guard let privilege = Self.allCases.first(where: { "\($0)" == name }) else { return nil }
+    self = privilege
+  }
 
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 

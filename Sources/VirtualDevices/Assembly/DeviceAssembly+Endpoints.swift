@@ -1,3 +1,4 @@
+import MakersClusters
 import MatterClusters
 package import MatterDevice
 package import MatterModel

@@ -82,8 +82,8 @@ extension PipeCommand {
     }
     let floor: Int16? = fields["FloorNumber"] == nil ? nil : try number("FloorNumber", in: fields)
     let kind: UInt8? = fields["AreaType"] == nil ? nil : try number("AreaType", in: fields)
-    let location = ServiceArea.LocationDescriptorStruct(
-      locationName: name, floorNumber: Nullable(floor), areaType: Nullable(kind.map { ServiceArea.AreaTypeTag($0) }))
+    let location = LocationDescriptorStruct(
+      locationName: name, floorNumber: Nullable(floor), areaType: Nullable(kind.map { AreaTypeTag($0) }))
     return .addArea(
       .init(
         areaID: try number("AreaId", in: fields), mapID: .null,

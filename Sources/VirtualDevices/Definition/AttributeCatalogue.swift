@@ -24,22 +24,10 @@ public struct AttributeCatalogue: Sendable {
   }
 
   /// The names in the spelling of the files: `levelControl`.
-  var clusterNames: [String] { clusters.map { Self.camelCase($0.name) } }
+  var clusterNames: [String] { clusters.map { NormalizedName.camelCase($0.name) } }
 
   /// Returns the names in the spelling of the files: `currentLevel`. Empty for an unknown cluster.
-  func attributeNames(of cluster: String) -> [String] { attributes(of: cluster).map { Self.camelCase($0.name) } }
-
-  /// Returns the name with a lower-case first word; a leading acronym becomes lower case as a whole.
-  static func camelCase(_ name: String) -> String {
-    let characters = Array(name)
-    var result = ""
-    for (index, character) in characters.enumerated() {
-      let isLeading = characters[..<index].allSatisfy(\.isUppercase)
-      let startsWord = index > 0 && index + 1 < characters.count && characters[index + 1].isLowercase
-      result += isLeading && !startsWord ? character.lowercased() : String(character)
-    }
-    return result
-  }
+  func attributeNames(of cluster: String) -> [String] { attributes(of: cluster).map { NormalizedName.camelCase($0.name) } }
 
   func hasCluster(_ name: String) -> Bool { byName[NormalizedName(name)] != nil }
 
@@ -50,7 +38,7 @@ public struct AttributeCatalogue: Sendable {
     guard let found = byName[NormalizedName(cluster)],
       let info = attributes(of: cluster).first(where: { NormalizedName($0.name) == name })
     else { return nil }
-    return (Self.camelCase(found.name), found.id, Self.camelCase(info.name), info)
+    return (NormalizedName.camelCase(found.name), found.id, NormalizedName.camelCase(info.name), info)
   }
 
   private func attributes(of cluster: String) -> [AttributeInfo] {

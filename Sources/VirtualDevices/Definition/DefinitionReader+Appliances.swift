@@ -86,7 +86,7 @@ extension DefinitionReader {
   private mutating func readAreas(_ node: Node) -> [ServiceAreaServer.Area] {
     readSteps(node, 1...64, "{ Kitchen: 8m, Living Room: 15m }").map { step in
       let name = NormalizedName(step.name)
-      let kind = ServiceArea.AreaTypeTag.names.first { NormalizedName($0.value) == name }?.key
+      let kind = AreaTypeTag.names.first { NormalizedName($0.value) == name }?.key
       return .init(step.name, kind.map { .init(rawValue: UInt8(clamping: $0)) }, step.duration)
     }
   }
@@ -114,7 +114,7 @@ extension DefinitionReader {
     if problems.count == before, !appliance.required.isEmpty,
       !modes.contains(where: { mode in appliance.required.contains(where: mode.tags.contains) })
     {
-      let names = appliance.required.compactMap { appliance.tags[UInt64($0)] }.map(AttributeCatalogue.camelCase)
+      let names = appliance.required.compactMap { appliance.tags[UInt64($0)] }.map(NormalizedName.camelCase)
       report(
         at: document.mark(of: node), found: "no mode with the tag \(Self.list(names))",
         expected: "at least one such mode")
@@ -127,7 +127,7 @@ extension DefinitionReader {
     guard let fields = fields(of: node, known: ["tags", "pace"], what: "a mode"), problems.count == before else {
       return nil
     }
-    let names = appliance.tags.sorted { $0.key < $1.key }.map { AttributeCatalogue.camelCase($0.value) }
+    let names = appliance.tags.sorted { $0.key < $1.key }.map { NormalizedName.camelCase($0.value) }
     guard let list = fields["tags"], case .sequence(let sequence) = list, (1...8).contains(sequence.count) else {
       report(
         fields["tags"] ?? node, expected: "“tags:” and a list such as [\(names.prefix(2).joined(separator: ", "))]")

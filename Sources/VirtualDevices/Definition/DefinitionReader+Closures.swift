@@ -5,7 +5,7 @@ internal import Yams
 
 // The key `closure`: the panels, the latch and the positions of a closure.
 extension DefinitionReader {
-  private static let latches: [(name: String, value: ClosureControl.LatchControlModes?)] = [
+  private static let latches: [(name: String, value: LatchControlModes?)] = [
     ("none", nil), ("remote", [.remoteLatching, .remoteUnlatching]), ("remote latching", .remoteLatching),
     ("remote unlatching", .remoteUnlatching), ("by hand", []),
   ]

@@ -1,3 +1,4 @@
+internal import MakersClusters
 internal import MatterClusters
 internal import MatterModel
 internal import Yams

@@ -1,6 +1,7 @@
 internal import ClusterLanguage
 internal import Foundation
-package import MatterClusters
+package import MakersClusters
+internal import MatterClusters
 package import MatterModel
 internal import Yams
 

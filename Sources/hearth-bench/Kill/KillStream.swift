@@ -71,7 +71,7 @@ extension KillStream {
   static func labels(of node: NodeID) -> KillStream {
     KillStream(UserLabel.labelList, on: .root, of: node) { random, _ in
       let (count, word) = (Int(random.next() % 17), word(&random))
-      return (0..<count).map { UserLabel.LabelStruct(label: "\(word)-\($0)", value: word) }
+      return (0..<count).map { LabelStruct(label: "\(word)-\($0)", value: word) }
     } begin: { engine, value, now in
       engine.write(value, to: UserLabel.labelList, on: .root, of: node, at: now)
     }

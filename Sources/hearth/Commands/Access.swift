@@ -105,7 +105,7 @@ struct Access: AsyncParsableCommand {
         let entry = try await session.revokeAccess(number: number, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("removed", AccessReport.json(entry)),
-          "\(device.label): revoked \(camelCase("\(entry.privilege)")) from "
+          "\(device.label): revoked \(NormalizedName.camelCase("\(entry.privilege)")) from "
             + AccessReport.subjects(entry, registry, own))
       }
     }
@@ -131,7 +131,8 @@ enum AccessReport {
   static func table(_ entries: [AccessEntry], _ registry: HomeRegistry, _ own: NodeID) -> String {
     var table = Table("NUMBER", "SUBJECT", "PRIVILEGE", "TARGET")
     for (index, entry) in entries.enumerated() {
-      table.add("\(index + 1)", subjects(entry, registry, own), camelCase("\(entry.privilege)"), targets(entry))
+      table.add(
+        "\(index + 1)", subjects(entry, registry, own), NormalizedName.camelCase("\(entry.privilege)"), targets(entry))
     }
     return table.text
   }
@@ -162,7 +163,8 @@ enum AccessReport {
 
   static func json(_ entry: AccessEntry) -> JSON {
     [
-      "privilege": .string(camelCase("\(entry.privilege)")), "authMode": .string("\(entry.authMode)".lowercased()),
+      "privilege": .string(NormalizedName.camelCase("\(entry.privilege)")),
+      "authMode": .string("\(entry.authMode)".lowercased()),
       "subjects": entry.subjects.wrapped.map { .array($0.map { .string("\($0.rawValue)") }) } ?? .null,
       "targets": entry.targets.wrapped.map { targets in
         .array(

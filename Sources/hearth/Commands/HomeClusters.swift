@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HearthHome
+import MakersClusters
 import MatterClusters
 import MatterModel
 

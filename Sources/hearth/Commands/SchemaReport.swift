@@ -39,7 +39,7 @@ enum SchemaReport {
     var object: JSON = [
       "id": .int(info.id.rawValue), "name": .string(info.name), "type": type(info.schema),
       "read": .string("\(info.read)"), "write": .optional(info.write.map { "\($0)" }),
-      "quality": .texts(names(info.quality)), "conformance": .string(info.conformance.text),
+      "quality": .texts(info.quality.names), "conformance": .string(info.conformance.text),
     ]
     if let constraint = constraint(info.constraint) { object = object.adding("constraint", constraint) }
     return object
@@ -49,7 +49,7 @@ enum SchemaReport {
     [
       "id": .int(info.id.rawValue), "name": .string(info.name), "fields": members(info.request),
       "response": info.response.map { ["id": .int($0.id.rawValue), "fields": members($0.schema)] } ?? .null,
-      "invoke": .string("\(info.privilege)"), "quality": .texts(names(info.quality)),
+      "invoke": .string("\(info.privilege)"), "quality": .texts(info.quality.names),
       "conformance": .string(info.conformance.text),
     ]
   }
@@ -100,16 +100,6 @@ enum SchemaReport {
     case .length(let range): ["minLength": .int(range.lowerBound), "maxLength": .int(range.upperBound)]
     case .entries(let count): ["maxEntries": .int(count)]
     }
-  }
-
-  private static func names(_ quality: Quality) -> [String] {
-    let all: [(Quality, String)] = [
-      (.nonVolatile, "nonVolatile"), (.fixed, "fixed"), (.scene, "scene"), (.changesOmitted, "changesOmitted"),
-      (.quieter, "quieter"), (.fabricScoped, "fabricScoped"), (.fabricSensitive, "fabricSensitive"),
-      (.timed, "timed"), (.singleton, "singleton"), (.diagnostics, "diagnostics"), (.largeMessage, "largeMessage"),
-      (.atomic, "atomic"),
-    ]
-    return all.filter { quality.contains($0.0) }.map(\.1)
   }
 
   // MARK: Text

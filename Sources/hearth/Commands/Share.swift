@@ -53,7 +53,7 @@ struct Share: AsyncParsableCommand {
   }
 
   private func json(_ window: WindowState, _ device: DeviceRecord) -> JSON {
-    device.jsonNames.adding("window", .string(camelCase("\(window.status)")))
+    device.jsonNames.adding("window", .string(NormalizedName.camelCase("\(window.status)")))
       .adding("fabricIndex", .optional(window.fabricIndex?.rawValue))
       .adding("vendorID", .optional(window.vendorID?.rawValue))
   }

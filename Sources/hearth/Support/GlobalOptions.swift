@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HearthHome
 import Logging
+import MakersClusters
 import MatterClusters
 import MatterProtocol
 import Runtime

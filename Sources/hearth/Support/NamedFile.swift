@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HearthHome
+import MakersClusters
 import MatterClusters
 import VirtualDevices
 

@@ -73,7 +73,7 @@ struct NodeModel {
       AttributeData(path, dataVersion: 1, value: value)
     }
     let servers = (Array(endpoint.clusters.keys) + [Descriptor.id]).sorted()
-    let types = endpoint.types.map { Descriptor.DeviceTypeStruct(deviceType: $0, revision: 1) }
+    let types = endpoint.types.map { DeviceTypeStruct(deviceType: $0, revision: 1) }
     var result = [
       data(Descriptor.deviceTypeList.path(on: id), types.tlv), data(Descriptor.serverList.path(on: id), servers.tlv),
       data(Descriptor.clientList.path(on: id), [ClusterID]().tlv),

@@ -47,13 +47,13 @@ import Testing
 
   private func move(
     _ node: TestNode, to position: Control.TargetPosition? = nil, latch: Bool? = nil,
-    speed: Control.ThreeLevelAuto? = nil
+    speed: ThreeLevelAuto? = nil
   ) throws {
     try node.invoke(Control.moveTo, .init(position: position, latch: latch, speed: speed))
   }
 
   private func setTarget(
-    _ node: TestNode, _ position: UInt16? = nil, latch: Bool? = nil, speed: Dimension.ThreeLevelAuto? = nil,
+    _ node: TestNode, _ position: UInt16? = nil, latch: Bool? = nil, speed: ThreeLevelAuto? = nil,
     on endpoint: EndpointID = panel
   ) throws {
     try node.invoke(Dimension.setTarget, .init(position: position, latch: latch, speed: speed), on: endpoint)
@@ -62,7 +62,7 @@ import Testing
   // MARK: Composition
 
   @Test func servesMandatoryElementsWithValidValues() throws {
-    for latch in [nil, Control.LatchControlModes.remoteLatching] {
+    for latch in [nil, LatchControlModes.remoteLatching] {
       for hasSpeeds in [false, true] {
         let settings = settings {
           ($0.latch, $0.hasSpeeds, $0.ventilation, $0.pedestrian) = (latch, hasSpeeds, hasSpeeds ? 9000 : nil, nil)

@@ -1,3 +1,4 @@
+import MakersClusters
 import MatterClusters
 import MatterModel
 import MatterProtocol

@@ -236,7 +236,7 @@ import Testing
 
   @Test("cleans areas that were added, and none that was removed") func changesAreas() throws {
     func area(_ id: UInt32, _ name: String) -> ServiceArea.AreaStruct {
-      let location = ServiceArea.LocationDescriptorStruct(locationName: name, floorNumber: .null, areaType: .null)
+      let location = LocationDescriptorStruct(locationName: name, floorNumber: .null, areaType: .null)
       return .init(areaID: id, mapID: .null, areaInfo: .init(locationInfo: .value(location), landmarkInfo: .null))
     }
     #expect(try select(1, 2) == .success)

@@ -225,7 +225,7 @@ extension TLVElement {
 
   @Test func validatesAndStoresUserLabels() throws {
     let node = bridged()
-    let labels = [UserLabel.LabelStruct(label: "roomName", value: "master bedroom 1"), .init(label: "", value: "")]
+    let labels = [LabelStruct(label: "roomName", value: "master bedroom 1"), .init(label: "", value: "")]
     try node.write(UserLabel.labelList, labels)
     #expect(throws: StatusError(.constraintError)) {
       try node.write(UserLabel.labelList, [.init(label: "room", value: "17_bytesIsTooLong")])

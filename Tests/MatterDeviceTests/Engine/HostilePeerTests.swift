@@ -112,7 +112,7 @@ extension Lab {
   try lab.addAdministrator()
   let session = try lab.commission()
   let path = UserLabel.labelList.path(on: 1)
-  let entry = UserLabel.LabelStruct(label: "0123456789abcdef", value: "0123456789abcdef").tlv
+  let entry = LabelStruct(label: "0123456789abcdef", value: "0123456789abcdef").tlv
   var last = Status.success
   var count = 0
   while last == .success && count < 1000 {

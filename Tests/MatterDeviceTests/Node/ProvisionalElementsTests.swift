@@ -1,3 +1,4 @@
+import ClusterLanguage
 import MatterClusters
 import MatterModel
 import MatterProtocol

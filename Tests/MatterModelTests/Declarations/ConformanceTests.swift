@@ -1,3 +1,4 @@
+import ClusterLanguage
 import MatterModel
 import Testing
 
@@ -100,6 +101,7 @@ import Testing
     arguments: [
       ("", 0), ("A B", 2), ("A,", 2), ("A&", 2), ("A&&B", 2), ("(A", 2), ("A)", 1), ("[A", 2), ("[A),O", 2), ("O.", 2),
       ("O.1", 2), ("O.aa", 4), ("1", 0), ("A>", 2), ("!", 1), ("A.a", 1), ("ä", 0), ("O A", 2),
+      ("M&A", 1), ("A|O", 2), ("(P)", 1), ("A>M", 2), ("X.a", 1), ("A, desc|B", 7),
     ]
   ) func rejects(_ text: String, _ position: Int) {
     let error = #expect(throws: ConformanceError.self) { try Conformance(text, features: Self.features) }

@@ -28,7 +28,7 @@ struct AttributeCatalogueTests {
   @Test("finds names in the files' spelling")
   func names() {
     #expect(catalogue.clusterNames == ["lampColor"])
-    #expect(catalogue.attributeNames(of: "LAMPCOLOR") == ["isWarm", "level", "offset", "nocLabel", "key", "iDs"])
+    #expect(catalogue.attributeNames(of: "LAMPCOLOR") == ["isWarm", "level", "offset", "nocLabel", "key", "ids"])
     #expect(catalogue.attributeNames(of: "x").isEmpty)
   }
 
@@ -63,7 +63,7 @@ struct AttributeCatalogueTests {
       ("lampColor.nocLabel: 12345", "5:27: found 12345, expected a text of 0 to 4 bytes"),
       ("lampColor.key: abc", "5:22: found “abc”, expected pairs of hexadecimal digits"),
       (
-        "lampColor.iDs: 1",
+        "lampColor.ids: 1",
         "5:22: found 1, expected an attribute with a single value; lists and structures can't be set here"
       ),
       ("lampColor.isWarm: {a: b}", "5:25: found a mapping, expected true or false"),

@@ -1,4 +1,5 @@
 import Foundation
+import MakersClusters
 import MatterClusters
 import MatterCrypto
 import MatterDevice

@@ -104,7 +104,7 @@ public enum ElectricalPowerServer {
     var voltage: Int64?
     var fake: ElectricalReading?
     /// The lowest and highest values of the present period.
-    var ranges: [ElectricalPowerMeasurement.MeasurementType: ElectricalPowerMeasurement.MeasurementRangeStruct] = [:]
+    var ranges: [MeasurementType: ElectricalPowerMeasurement.MeasurementRangeStruct] = [:]
     var periodStart: Instant
 
     func reading(isOn: Bool) -> (power: Int64?, voltage: Int64?, current: Int64?) {
@@ -139,7 +139,7 @@ public enum ElectricalPowerServer {
   // MARK: Ranges
 
   private static func note(
-    _ type: ElectricalPowerMeasurement.MeasurementType, _ value: Int64?, _ moment: Moment, _ state: inout Measurement
+    _ type: MeasurementType, _ value: Int64?, _ moment: Moment, _ state: inout Measurement
   ) {
     guard let value else { return }
     var range = state.ranges[type] ?? .init(measurementType: type, min: .max, max: .min)
@@ -175,10 +175,10 @@ public enum ElectricalPowerServer {
 
   private static func accuracies(
     _ isAC: Bool, voltage: Int64
-  ) -> [ElectricalPowerMeasurement.MeasurementAccuracyStruct] {
+  ) -> [MeasurementAccuracyStruct] {
     func accuracy(
-      _ type: ElectricalPowerMeasurement.MeasurementType, _ range: ClosedRange<Int64>
-    ) -> ElectricalPowerMeasurement.MeasurementAccuracyStruct {
+      _ type: MeasurementType, _ range: ClosedRange<Int64>
+    ) -> MeasurementAccuracyStruct {
       // One percent of the value.
       .init(
         measurementType: type, measured: true, minMeasuredValue: range.lowerBound, maxMeasuredValue: range.upperBound,

@@ -5,7 +5,7 @@ import MatterProtocol
 /// The Fixed Label server: labels set by the manufacturer. Matter Core § 9.8.
 public enum FixedLabelServer {
   /// Returns a server with these read-only labels.
-  public static func make(_ labels: [FixedLabel.LabelStruct]) -> ClusterServer {
+  public static func make(_ labels: [LabelStruct]) -> ClusterServer {
     ClusterServer.shared(FixedLabel.self) { $0 }.initial(FixedLabel.labelList, labels)
   }
 }

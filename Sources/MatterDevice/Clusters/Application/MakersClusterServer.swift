@@ -1,4 +1,5 @@
-package import MatterClusters
+package import MakersClusters
+internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 

@@ -9,11 +9,11 @@ public enum ServiceAreaServer {
     /// Unique among the areas.
     public var name: String
     /// The kind of the room, if it is known.
-    public var kind: ServiceArea.AreaTypeTag?
+    public var kind: AreaTypeTag?
     /// The usual time that the run takes there.
     public var duration: Duration
 
-    public init(_ name: String, _ kind: ServiceArea.AreaTypeTag? = nil, _ duration: Duration) {
+    public init(_ name: String, _ kind: AreaTypeTag? = nil, _ duration: Duration) {
       (self.name, self.kind, self.duration) = (name, kind, duration)
     }
   }

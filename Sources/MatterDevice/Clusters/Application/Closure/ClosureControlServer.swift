@@ -19,7 +19,7 @@ public enum ClosureControlServer {
     let endpoint: EndpointID
     var position: Int64?
     var latch: Bool?
-    var speed: ClosureSpeed?
+    var speed: ThreeLevelAuto?
     /// Whether it is moved by hand; a nil position is then an unknown one.
     var isManual = false
   }
@@ -86,9 +86,9 @@ public enum ClosureControlServer {
   /// - Throws: `constraintError` for an unknown speed, `invalidInState` if the latch does not permit the command.
   static func accepted(
     latch: Bool?, speed: UInt8?, _ settings: ClosureSettings, isMoving: Bool, isLatched: Bool
-  ) throws(StatusError) -> (latch: Bool?, speed: ClosureSpeed?) {
-    let speed = settings.hasSpeeds ? speed.map { ClosureSpeed(rawValue: $0) } : nil
-    if let speed, speed.rawValue > ClosureSpeed.high.rawValue { throw StatusError(.constraintError) }
+  ) throws(StatusError) -> (latch: Bool?, speed: ThreeLevelAuto?) {
+    let speed = settings.hasSpeeds ? speed.map { ThreeLevelAuto(rawValue: $0) } : nil
+    if let speed, speed.rawValue > ThreeLevelAuto.high.rawValue { throw StatusError(.constraintError) }
     guard let modes = settings.latch else { return (nil, speed) }
     if let latch, !modes.contains(latch ? .remoteLatching : .remoteUnlatching) { throw StatusError(.invalidInState) }
     if isMoving, isLatched, latch != false { throw StatusError(.invalidInState) }

@@ -130,7 +130,7 @@ public enum ClosureDimensionServer {
   private static func update(_ panel: ClosurePanel, _ context: inout ServerContext) {
     context[scratch: ClosurePanel.self] = panel
     let (hasLatch, hasSpeeds) = (context.has(ClosureDimension.motionLatching), context.has(ClosureDimension.speed))
-    let speed = hasSpeeds ? ClosureDimension.ThreeLevelAuto(rawValue: panel.speed.rawValue) : nil
+    let speed = hasSpeeds ? panel.speed : nil
     let position = panel.position.map { UInt16(clamping: $0) }
     let current = State(
       position: Nullable(position), latch: hasLatch ? .value(panel.isLatched) : nil, speed: speed)

@@ -14,7 +14,7 @@ struct ClosureMechanism: Sendable {
   /// The position that was last requested of all panels; nil after any other movement.
   private(set) var target: Target?
   /// The speed that was last requested of all panels.
-  private(set) var speed = ClosureSpeed.auto
+  private(set) var speed = ThreeLevelAuto.auto
   /// The state of the latches that was last requested of all panels.
   private(set) var latchTarget: Bool?
   /// Whether a movement of all panels was requested.
@@ -73,7 +73,7 @@ struct ClosureMechanism: Sendable {
   mutating func advance(to now: Instant) { change { $0.advance(to: now) } }
 
   /// Moves all panels.
-  mutating func move(to target: Target?, latch: Bool?, speed: ClosureSpeed?, at now: Instant) {
+  mutating func move(to target: Target?, latch: Bool?, speed: ThreeLevelAuto?, at now: Instant) {
     hasTarget = true
     if let target { self.target = target }
     if let latch { latchTarget = latch }
@@ -87,7 +87,7 @@ struct ClosureMechanism: Sendable {
   }
 
   /// Moves one panel. The target of the closure has no name for that.
-  mutating func movePanel(_ index: Int, to position: Int64?, latch: Bool?, speed: ClosureSpeed?, at now: Instant) {
+  mutating func movePanel(_ index: Int, to position: Int64?, latch: Bool?, speed: ThreeLevelAuto?, at now: Instant) {
     guard panels.indices.contains(index) else { return }
     if position != nil { target = nil }
     if latch != nil { latchTarget = panels.count == 1 ? latch : nil }

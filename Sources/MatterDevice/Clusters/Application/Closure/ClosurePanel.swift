@@ -20,7 +20,7 @@ struct ClosurePanel: Hashable, Sendable {
   private let resolution: Int64
   private(set) var isLatched: Bool
   /// The speed of the present and of following travels.
-  private(set) var speed: ClosureSpeed = .auto
+  private(set) var speed: ThreeLevelAuto = .auto
   /// The position that was last requested; nil after a stop and after a movement by hand.
   private(set) var goal: Int64?
   /// The state of the latch that was last requested; nil in the same cases.
@@ -75,7 +75,7 @@ struct ClosurePanel: Hashable, Sendable {
   }
 
   /// Changes the speed, also of a present travel.
-  mutating func setSpeed(_ speed: ClosureSpeed, at now: Instant) {
+  mutating func setSpeed(_ speed: ThreeLevelAuto, at now: Instant) {
     self.speed = speed
     let (factor, divisor): (Int64, Int64) = speed == .low ? (2, 1) : speed == .high ? (1, 2) : (1, 1)
     motor.setTime(.nanoseconds(time.nanoseconds / divisor * factor), at: now)
@@ -178,6 +178,3 @@ struct ClosurePanel: Hashable, Sendable {
     }
   }
 }
-
-/// The speed of a closure or a panel: ThreeLevelAuto of both clusters.
-typealias ClosureSpeed = ClosureControl.ThreeLevelAuto

@@ -12,7 +12,7 @@ public struct ClosureSettings: Hashable, Sendable {
   /// loss of power on the way.
   public var hasEncoder = true
   /// What clients can do with the latch; nil without a latch.
-  public var latch: ClosureControl.LatchControlModes? = [.remoteLatching, .remoteUnlatching]
+  public var latch: LatchControlModes? = [.remoteLatching, .remoteUnlatching]
   /// Whether clients can set the speed.
   public var hasSpeeds = true
   /// The position for ventilation; nil without one.

@@ -1,9 +1,10 @@
 import ClusterLanguage
+import MatterClusters
 import MatterModel
 import MatterTLV
 import Testing
 
-@testable import MatterClusters
+@testable import MakersClusters
 
 @Suite("Clusters of manufacturers") struct MakersClusterTests {
   private static let head = """

@@ -8,32 +8,37 @@
 ///     all          term {"&" term}
 ///     term         "!" term | "(" any ")" | operand [comparison operand]
 ///     operand      name | number
-struct ConformanceParser {
-  private let text: String
+package struct ConformanceParser {
   private let bytes: [UInt8]
-  private let features: [Feature]
+  private let mask: (String) -> UInt32?
   private var position = 0
+  /// The names of the expression.
+  private(set) var names: [String] = []
 
-  private static let keywords: [String: Conformance.Requirement] = [
+  private static let keywords: [String: ConformancePart.Requirement] = [
     "M": .mandatory, "O": .optional, "P": .provisional, "D": .deprecated, "X": .notAllowed, "desc": .undetermined,
   ]
 
-  init(_ text: String, _ features: [Feature]) {
-    (self.text, self.features) = (text, features)
-    bytes = Array(text.utf8)
+  /// - Parameter mask: the bit of a feature by its code; nil for the name of an element.
+  package init(_ text: String, mask: @escaping (String) -> UInt32?) {
+    (bytes, self.mask) = (Array(text.utf8), mask)
   }
 
-  mutating func parts() throws(ConformanceError) -> [Conformance.Part] {
+  /// Returns the parts between commas.
+  package mutating func parts() throws(ConformanceSyntaxError) -> [ConformancePart] {
     var parts = [try part()]
     while takes(",") { parts.append(try part()) }
     guard position == bytes.count else { throw error("an operator, a comma or the end") }
     return parts
   }
 
-  private mutating func part() throws(ConformanceError) -> Conformance.Part {
+  private mutating func part() throws(ConformanceSyntaxError) -> ConformancePart {
     let start = position
-    if let requirement = Self.keywords[word()], isEndOfPart {
-      return Conformance.Part(requirement: requirement, choice: requirement == .optional ? try choice() : nil)
+    if let requirement = Self.keywords[word()] {
+      skipBlanks()
+      let next = position < bytes.count ? bytes[position] : UInt8(ascii: ",")
+      guard next == UInt8(ascii: ",") || next == UInt8(ascii: ".") else { throw error("a comma or the end") }
+      return ConformancePart(requirement: requirement, choice: requirement == .optional ? try choice() : nil)
     }
     position = start
     let isOptional = takes("[")
@@ -41,27 +46,21 @@ struct ConformanceParser {
     let condition = try anyCondition()
     let conditionText = describe(condition, from: conditionStart)
     guard isOptional else {
-      return Conformance.Part(requirement: .mandatory, condition: condition, conditionText: conditionText)
+      return ConformancePart(requirement: .mandatory, condition: condition, conditionText: conditionText)
     }
     guard takes("]") else { throw error("]") }
-    return Conformance.Part(
+    return ConformancePart(
       requirement: .optional, condition: condition, conditionText: conditionText, choice: try choice())
   }
 
-  /// Whether a comma, a choice or the end follows.
-  private var isEndOfPart: Bool {
-    guard let next = bytes[position...].first(where: { $0 != UInt8(ascii: " ") }) else { return true }
-    return next == UInt8(ascii: ",") || next == UInt8(ascii: ".")
-  }
-
   /// Returns the condition with blanks around its operators.
-  private func describe(_ condition: Conformance.Condition, from start: Int) -> String {
+  private func describe(_ condition: ConformancePart.Condition, from start: Int) -> String {
     let text = String(decoding: bytes[start..<position], as: UTF8.self).split(separator: " ").joined()
     if case .feature = condition { return "feature \(text)" }
     return text.reduce(into: "") { $0 += "&|^".contains($1) ? " \($1) " : "\($1)" }
   }
 
-  private mutating func choice() throws(ConformanceError) -> Conformance.Choice? {
+  private mutating func choice() throws(ConformanceSyntaxError) -> ConformancePart.Choice? {
     guard takes(".") else { return nil }
     guard let letter = bytes[position...].first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter) else {
       throw error("the letter of a choice")
@@ -70,52 +69,62 @@ struct ConformanceParser {
     let name = String(decoding: [letter], as: UTF8.self)
     let digits = word()
     guard let number = digits.isEmpty ? 1 : Int(digits) else { throw error("a number, +, - or the end of the part") }
-    if takes("+") { return Conformance.Choice(name: name, minimum: number) }
-    if takes("-") { return Conformance.Choice(name: name, minimum: 0, maximum: number) }
-    return Conformance.Choice(name: name, minimum: number, maximum: number)
+    if takes("+") { return ConformancePart.Choice(name: name, minimum: number) }
+    if takes("-") { return ConformancePart.Choice(name: name, minimum: 0, maximum: number) }
+    return ConformancePart.Choice(name: name, minimum: number, maximum: number)
   }
 
   // MARK: Conditions
 
-  private mutating func anyCondition() throws(ConformanceError) -> Conformance.Condition {
+  private mutating func anyCondition() throws(ConformanceSyntaxError) -> ConformancePart.Condition {
     var conditions = [try oneCondition()]
     while takes("|") { conditions.append(try oneCondition()) }
     return conditions.count == 1 ? conditions[0] : .any(conditions)
   }
 
-  private mutating func oneCondition() throws(ConformanceError) -> Conformance.Condition {
+  private mutating func oneCondition() throws(ConformanceSyntaxError) -> ConformancePart.Condition {
     var conditions = [try allCondition()]
     while takes("^") { conditions.append(try allCondition()) }
     return conditions.count == 1 ? conditions[0] : .exactlyOne(conditions)
   }
 
-  private mutating func allCondition() throws(ConformanceError) -> Conformance.Condition {
+  private mutating func allCondition() throws(ConformanceSyntaxError) -> ConformancePart.Condition {
     var conditions = [try term()]
     while takes("&") { conditions.append(try term()) }
     return conditions.count == 1 ? conditions[0] : .all(conditions)
   }
 
-  private mutating func term() throws(ConformanceError) -> Conformance.Condition {
+  private mutating func term() throws(ConformanceSyntaxError) -> ConformancePart.Condition {
     if takes("!") { return .not(try term()) }
     if takes("(") {
       let condition = try anyCondition()
       guard takes(")") else { throw error(")") }
       return condition
     }
+    skipBlanks()
     let start = position
-    let name = word()
-    guard !name.isEmpty else { throw error("the name of a feature or element") }
-    let operand = Int64(name).map { Conformance.Operand.number($0) } ?? .attribute(name)
-    for comparison in Conformance.Comparison.allCases where takes(comparison.rawValue) {
-      let other = word()
-      guard !other.isEmpty else { throw error("a number or the name of an attribute") }
-      return .comparison(operand, comparison, Int64(other).map { .number($0) } ?? .attribute(other))
+    let left = try operand("the name of a feature or element")
+    for comparison in ConformancePart.Comparison.allCases where takes(comparison.rawValue) {
+      return .comparison(left, comparison, try operand("a number or the name of an attribute"))
     }
-    guard case .attribute = operand else {
+    guard case .attribute(let name) = left else {
       position = start
       throw error("the name of a feature or element")
     }
-    return features.first { $0.code == name }.map { .feature($0.mask) } ?? .element(name)
+    return mask(name).map { .feature($0) } ?? .element(name)
+  }
+
+  private mutating func operand(_ expected: String) throws(ConformanceSyntaxError) -> ConformancePart.Operand {
+    skipBlanks()
+    let start = position
+    let word = word()
+    if let number = Int64(word) { return .number(number) }
+    guard !word.isEmpty, Self.keywords[word] == nil else {
+      position = start
+      throw error(expected)
+    }
+    names.append(word)
+    return .attribute(word)
   }
 
   // MARK: Characters
@@ -147,7 +156,7 @@ struct ConformanceParser {
     while position < bytes.count, bytes[position] == UInt8(ascii: " ") { position += 1 }
   }
 
-  private func error(_ expected: String) -> ConformanceError {
-    ConformanceError(text: text, position: position, expected: expected)
+  private func error(_ expected: String) -> ConformanceSyntaxError {
+    ConformanceSyntaxError(position: position, expected: expected)
   }
 }
