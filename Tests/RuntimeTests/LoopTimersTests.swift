@@ -59,9 +59,7 @@ import Testing
     #expect(count < 1000)
   }
 
-  @Test("timers with distant deadlines fire together, up to 50 ms late; others at their deadlines") func groupsDistantTimers()
-    async throws
-  {
+  @Test("timers with distant deadlines fire together, up to 50 ms late") func groupsDistantTimers() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     try await loop.submit {
       let (timers, begin) = (LoopTimers.of(loop), Self.now(loop) + .seconds(20))

@@ -136,7 +136,8 @@ extension HomeRegistry {
     if text == "*" { return nil }
     if let cluster = ClusterCatalogue.cluster(named: text) { return cluster.id }
     if let number = UInt32(numeral: text) { return ClusterID(number) }
-    throw HomeError.unknown("unknown cluster “\(text)”", text, in: ClusterCatalogue.all.map { NormalizedName.camelCase($0.name) })
+    let known = ClusterCatalogue.all.map { NormalizedName.camelCase($0.name) }
+    throw HomeError.unknown("unknown cluster “\(text)”", text, in: known)
   }
 
   /// Parses the name or number of an attribute or a command; nil for `*`.

@@ -27,7 +27,9 @@ public struct AttributeCatalogue: Sendable {
   var clusterNames: [String] { clusters.map { NormalizedName.camelCase($0.name) } }
 
   /// Returns the names in the spelling of the files: `currentLevel`. Empty for an unknown cluster.
-  func attributeNames(of cluster: String) -> [String] { attributes(of: cluster).map { NormalizedName.camelCase($0.name) } }
+  func attributeNames(of cluster: String) -> [String] {
+    attributes(of: cluster).map { NormalizedName.camelCase($0.name) }
+  }
 
   func hasCluster(_ name: String) -> Bool { byName[NormalizedName(name)] != nil }
 
