@@ -119,8 +119,7 @@ let package = Package(
       "HomeStore",
       imports: [
         "HomeModel", "Runtime", "MatterProtocol", "MakersClusters", "MatterClusters", "MatterModel", "MatterCrypto",
-        "MatterTLV", log,
-        grdb,
+        "MatterTLV", log, grdb,
       ], tests: nil)
     + module(
       "WebClient",

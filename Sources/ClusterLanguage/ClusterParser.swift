@@ -3,7 +3,7 @@
 package struct ClusterParser {
   private var lines: ArraySlice<SourceLine>
   private let bases: [String: [SourceLine]]
-  /// The names of the types of the base, without those that the cluster has declared.
+  /// The types of the base that the cluster has not declared itself, by name.
   private var inherited: Set<String> = []
   /// Whether the cluster is one of a manufacturer: without sections, and with effects of commands.
   private let isMakers: Bool
@@ -298,7 +298,7 @@ package struct ClusterParser {
     throw line.error("\(name): not declared above; expected a command, response, event or struct with fields")
   }
 
-  /// Parses the fields below a line, after those that it shares.
+  /// Parses the fields below a line, and returns them behind the shared ones.
   private mutating func fields(
     after shared: TypeDeclaration?, allowsEffects: Bool = false
   ) throws(CatalogueError) -> [FieldDeclaration] {

@@ -38,7 +38,7 @@ extension DeviceEngine {
   /// fabric.
   /// - Parameters:
   ///   - now: The time for values that depend on it.
-  ///   - excluded: Returns the attributes of a cluster to leave out; nil for all.
+  ///   - excluded: Returns the attributes of a cluster that are left out; nil leaves out the whole cluster.
   public mutating func forEachValue(
     at now: Instant, without excluded: (ClusterID) -> Set<AttributeID>?,
     _ body: (ConcreteAttributePath, [UInt8]) -> Void

@@ -97,7 +97,7 @@ public struct DeviceKind: Hashable, Sendable {
     .onOffSensor, .speaker, .chime, .modeSelect, .basicVideoPlayer,
   ].sorted { $0.deviceType.rawValue < $1.deviceType.rawValue }
 
-  /// The kinds that can be intermittently connected: those that usually run on batteries.
+  /// The kinds that usually run on batteries, and can be intermittently connected.
   private static let sleepy: [DeviceKind] = [
     .genericSwitch, .doorbell, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch, .controlBridge, .onOffSensor,
     .contactSensor, .waterFreezeDetector, .waterLeakDetector, .rainSensor, .lightSensor, .occupancySensor,

@@ -14,7 +14,7 @@ struct FileDraft: Sendable {
 
 /// The contents of one entry of `devices`.
 struct DeviceDraft: Sendable {
-  /// The device, without the values below: those that may be derived, and those that are unique.
+  /// The device. The following values are completed and checked together with those of all other devices.
   var definition: DeviceDefinition
   var name: Marked<String>
   var passcode: UInt32?

@@ -173,12 +173,8 @@ public enum ElectricalPowerServer {
 
   // MARK: Accuracy
 
-  private static func accuracies(
-    _ isAC: Bool, voltage: Int64
-  ) -> [MeasurementAccuracyStruct] {
-    func accuracy(
-      _ type: MeasurementType, _ range: ClosedRange<Int64>
-    ) -> MeasurementAccuracyStruct {
+  private static func accuracies(_ isAC: Bool, voltage: Int64) -> [MeasurementAccuracyStruct] {
+    func accuracy(_ type: MeasurementType, _ range: ClosedRange<Int64>) -> MeasurementAccuracyStruct {
       // One percent of the value.
       .init(
         measurementType: type, measured: true, minMeasuredValue: range.lowerBound, maxMeasuredValue: range.upperBound,
