@@ -197,11 +197,43 @@ import Testing
     _ = try open()
   }
 
+  @Test("recognizes a locked directory by another path") func locksDirectoryWithTwoPaths() throws {
+    let first = try open()
+    let link = directory.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    #expect(throws: StoreError(.inUse, path: link)) { try StateStore(directory: link) }
+    first.close()
+    _ = try StateStore(directory: link)
+  }
+
+  @Test("keeps other processes from a locked directory") func locksDirectoryAgainstProcesses() async throws {
+    let first = try open()
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      #expect(throws: StoreError(.inUse, path: path)) { try StateStore(directory: path) }
+      // A neighbor is free, although its lock may be in the same file.
+      for number in 0..<20 { _ = try StateStore(directory: path + "-\(number)") }
+    }
+    first.close()
+    await #expect(processExitsWith: .success) { [path = path as String] in _ = try StateStore(directory: path) }
+  }
+
+  @Test("has more stores than the process may have open files") func opensManyStores() async {
+    await #expect(processExitsWith: .success) {
+      let directory = try TemporaryDirectory()
+      var limit = rlimit(rlim_cur: 256, rlim_max: 256)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let stores = try (0..<300).map { try StateStore(directory: "\(directory.path)/\($0)") }
+      for store in stores { try store.commit([StoreChange("a", [1], isDurable: true)]) }
+      let first = directory.path + "/0"
+      #expect(throws: StoreError(.inUse, path: first)) { try StateStore(directory: first) }
+    }
+  }
+
   /// In a process of its own, whose other tests would lack descriptors as well.
   @Test func commitsWithoutFreeDescriptors() async {
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory()
-      let store = try StateStore(directory: directory.path)
+      let store = try StateStore(directory: directory.path + "/node")
       let other = try StateStore(directory: directory.path + "/other")
       var limit = rlimit(rlim_cur: 256, rlim_max: 256)
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -214,7 +246,7 @@ import Testing
       #expect(Glibc.open("/dev/null", O_RDONLY) < 0)
       for other in others { close(other) }
       store.close()
-      try #require(try StateStore(directory: directory.path).load() == ["a": [2]])
+      try #require(try StateStore(directory: directory.path + "/node").load() == ["a": [2]])
     }
   }
 

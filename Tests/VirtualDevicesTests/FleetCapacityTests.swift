@@ -7,7 +7,7 @@ import Testing
   private let many = FleetCapacity(devices: 10_000, socketsPerDevice: 2)
 
   @Test("permits devices that fit") func permitsDevices() throws {
-    try many.check(openFileLimit: 30_192, memory: 1 << 30)
+    try many.check(openFileLimit: 20_192, memory: 1 << 30)
     try many.check(openFileLimit: nil, memory: nil)
     try FleetCapacity(devices: 1, socketsPerDevice: 2).reserve()
   }
@@ -16,8 +16,8 @@ import Testing
     let error = #expect(throws: FleetCapacityError.self) { try many.check(openFileLimit: 20_000, memory: nil) }
     #expect(
       error?.description
-        == "10000 devices need 30192 open files, and this process may have 20000; raise the limit as root (ulimit -n 30192) "
-        + "or in the settings of the service or container (LimitNOFILE=30192, docker --ulimit nofile=30192), "
+        == "10000 devices need 20192 open files, and this process may have 20000; raise the limit as root (ulimit -n 20192) "
+        + "or in the settings of the service or container (LimitNOFILE=20192, docker --ulimit nofile=20192), "
         + "or run a part of them in each of several processes (--shard 1/2)")
     #expect(throws: FleetCapacityError.self) { try many.check(openFileLimit: 0, memory: nil) }
   }

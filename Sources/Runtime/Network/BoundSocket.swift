@@ -246,11 +246,13 @@ public struct BoundSockets: Sendable {
   }
 }
 
-/// Linux socket options that Glibc's module lacks.
+/// Linux socket options and file operations that Glibc's module lacks.
 enum SystemNumber {
   static let ipMulticastAll: CInt = 49
   static let ipUnicastInterface: CInt = 50
   static let ipv6MulticastAll: CInt = 29
   static let ipv6UnicastInterface: CInt = 76
   static let memoryInformation: CInt = 55
+  /// Sets a lock that belongs to an open file (F_OFD_SETLK).
+  static let setFileLock: CInt = 37
 }

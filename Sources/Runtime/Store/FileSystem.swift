@@ -53,6 +53,24 @@ package final class OpenFile: Sendable {
   /// well, and would hold the lock until it executes another program.
   package func unlock() { flock(descriptor, LOCK_UN) }
 
+  /// Takes an exclusive lock of one byte and returns whether that succeeded. It belongs to the open file, not to the
+  /// process.
+  func lock(_ byte: off_t) throws(StoreError) -> Bool {
+    while !set(F_WRLCK, byte) {
+      if errno == EAGAIN || errno == EACCES { return false }
+      if errno != EINTR { throw failure("lock") }
+    }
+    return true
+  }
+
+  func unlock(_ byte: off_t) { _ = set(F_UNLCK, byte) }
+
+  private func set(_ kind: CInt, _ byte: off_t) -> Bool {
+    var range = Glibc.flock()
+    (range.l_type, range.l_whence, range.l_start, range.l_len) = (Int16(kind), Int16(SEEK_SET), byte, 1)
+    return fcntl(descriptor, SystemNumber.setFileLock, &range) == 0
+  }
+
   func readAll() throws(StoreError) -> [UInt8] {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure("fstat") }

@@ -3,8 +3,8 @@ public import MatterProtocol
 
 /// A node's durable state in its own directory: a journal to which each commit appends one transaction.
 ///
-/// The store keeps one file open, the directory, for its lock. The journal is open while it is used often, see
-/// `RecentJournals`: a process may have more nodes than open files.
+/// The store keeps no file open: its `DirectoryLock` needs none, and the journal is open while it is used often, see
+/// `RecentJournals`.
 ///
 /// A commit has reached the kernel when it returns, so it survives a kill of the process. Durable changes also survive
 /// a loss of power, see ``Synchronization``. Opening the store truncates a transaction at the journal's end that a
@@ -45,8 +45,8 @@ public final class StateStore: NodeStore {
   private var length: Int
   /// Identifies the store among those of the process.
   private let number = RecentJournals.newNumber()
-  /// The directory, held open for its lock; nil if the store is closed.
-  private var lock: OpenFile?
+  /// Nil if the store is closed.
+  private var lock: DirectoryLock?
   /// Whether the end of the journal is not known, after a transaction that could be neither completed nor removed.
   private var isTorn = false
   /// Directories whose new entries may not be on the disk yet; synchronized before the first durable commit returns.
@@ -62,9 +62,7 @@ public final class StateStore: NodeStore {
     let path = directory + "/journal"
     unsynchronized = [directory] + (try OpenFile.makeDirectories(directory))
     try DirectoryCheck.check(directory)
-    let lock = try OpenFile(directory, O_RDONLY | O_DIRECTORY)
-    guard try lock.lock() else { throw StoreError(.inUse, path: directory) }
-    self.lock = lock
+    lock = try DirectoryLock(directory)
     // Left by a kill during compaction.
     unlink(path + ".new")
     if access(path, F_OK) != 0, access(path + Self.damagedSuffix, F_OK) == 0 {
@@ -78,7 +76,7 @@ public final class StateStore: NodeStore {
       // The lost bytes may have held newer reservations of counters, in transactions of at least 20 bytes.
       GroupCounterReservation.advance(&recovered, past: bytes.count / 20)
       try Self.setAside(path, recovering: recovered)
-      try lock.synchronize()
+      try OpenFile.synchronizeDirectory(directory)
       throw StoreError(.damaged(at: damage), path: path)
     }
     if replayed.length < bytes.count { try journal.truncate(to: replayed.length) }
@@ -171,7 +169,7 @@ public final class StateStore: NodeStore {
     RecentJournals.forget(number)
     try OpenFile.move(path + ".new", to: path)
     self.length = length
-    try lock?.synchronize()
+    try OpenFile.synchronizeDirectory(directory)
   }
 
   static let damagedSuffix = ".damaged", recoveredSuffix = ".recovered"

@@ -12,15 +12,13 @@ struct FleetCapacity {
   let devices: Int
   let socketsPerDevice: Int
 
-  /// The directory of a device.
-  private static let filesPerDevice = 1
   /// The files of the process and its event loops, discovery and controllers of its devices, and the open journals.
   private static let otherFiles = 192
   /// The resident memory of a light that is commissioned, with a session and a subscription.
   private static let bytesPerDevice = 48 * 1024
 
   /// The files and sockets of all devices.
-  var openFiles: UInt64 { UInt64(clamping: devices * (Self.filesPerDevice + socketsPerDevice) + Self.otherFiles) }
+  var openFiles: UInt64 { UInt64(clamping: devices * socketsPerDevice + Self.otherFiles) }
 
   /// The memory of all devices, in bytes.
   var memory: Int { devices * Self.bytesPerDevice }
