@@ -263,21 +263,22 @@ public struct SimulatedNetwork: Sendable {
     let isLost = conditions.loss.happens(&random)
     let isDoubled = conditions.duplication.happens(&random)
     let isHeld = conditions.reordering.happens(&random)
-    var delays = [delay(conditions) + (isHeld ? conditions.holding : .zero)]
-    if isDoubled { delays.append(delay(conditions)) }
+    let first = delay(conditions) + (isHeld ? conditions.holding : .zero)
+    let second = isDoubled ? delay(conditions) : nil
     if isPicked { return .picked }
     if cuts.contains(link) { return .partition }
     if conditions.maximumDatagramSize > 0, bytes.count > conditions.maximumDatagramSize { return .tooLong }
     if isLost { return .link }
     let start = queue(bytes.count, link, conditions, at: now)
-    for delay in delays {
+    func insert(after delay: Duration) {
       inFlight.insert(
         Datagram(
           arrival: start + delay, sequence: nextSequence, packet: number, from: address, destination: destination,
-          sender: sender,
-          receiver: receiver, bytes: bytes))
+          sender: sender, receiver: receiver, bytes: bytes))
       nextSequence += 1
     }
+    insert(after: first)
+    if let second { insert(after: second) }
     return nil
   }
 
