@@ -196,6 +196,7 @@ public struct SimulatedDiscovery: Sendable {
     for index in browsers.indices {
       let host = browsers[index].host
       for slot in browsers[index].services.indices {
+        guard let due = browsers[index].services[slot].cached.nextDeadline, due <= now else { continue }
         let hasWay = network.reaches(host, browsers[index].services[slot].source)
         all += browsers[index].services[slot].cached.receive(until: now, hasWay: hasWay).map { (host, $0) }
       }
