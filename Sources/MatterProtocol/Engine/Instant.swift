@@ -23,7 +23,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 extension Duration {
   /// The duration in whole nanoseconds, clamped to the range of `Int64` (292 years).
   public var nanoseconds: Int64 {
-    // Fast path: durations up to nine seconds need a division of 64 bits only.
+    // Fast path: durations up to nine seconds need no division of 128 bits.
     if let small = Int64(exactly: attoseconds) { return small / 1_000_000_000 }
     return Int64(clamping: attoseconds / 1_000_000_000)
   }
