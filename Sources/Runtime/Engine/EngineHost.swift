@@ -110,12 +110,11 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     if isDraining || isStopped { return }
     isDraining = true
     var count = 0
-    while let effect = engine.nextEffect() {
+    while !isStopped, let effect = engine.nextEffect() {
       carryOut(effect)
       count &+= 1
       // In virtual time, an engine that never runs out of effects would block the simulation forever, so it is stopped.
       if count & 0xFFF == 0, !transport.mayContinue(afterEffects: count) { stop(silently: true) }
-      if isStopped { break }
     }
     isDraining = false
     if !isStopped { timer?.arm(Self.deadline(&engine)) }
