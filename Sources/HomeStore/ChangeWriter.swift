@@ -298,6 +298,7 @@ struct ChangeWriter {
     return StoredCluster(values: try ClusterValues(stored: try row.bytes(1)), version: try row.optionalNumber(0))
   }
 
+  /// Stores the data version of a cluster with known attributes.
   private mutating func store(_ version: UInt32, of path: ClusterPath, _ node: NodeID) throws {
     guard clusters[node]?[path] == nil else {
       clusters[node]?[path]?.version = version
