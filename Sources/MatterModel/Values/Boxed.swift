@@ -31,7 +31,7 @@ extension Optional: DefaultValued {
   /// Boxes a value, unless it is the default one.
   @inlinable public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
-  /// The value.
+  /// The boxed or default value. Setting it leaves the copies unchanged.
   @inlinable public var wrappedValue: Value {
     @inline(__always) get { box?.value ?? Value.defaultValue }
     set { box = newValue.isDefaultValue ? nil : Box(newValue) }
