@@ -52,9 +52,7 @@ struct ChangeWriter {
       try apply(change, at: update.time)
     }
     for (node, versions) in update.versions {
-      for (path, version) in versions {
-        try withCluster(path, of: node) { $0.version = version }
-      }
+      for (path, version) in versions { try store(version, of: path, node) }
     }
     for (device, trial) in update.trials { try store(trial, of: device) }
     return written
@@ -298,6 +296,17 @@ struct ChangeWriter {
       return StoredCluster(values: ClusterValues())
     }
     return StoredCluster(values: try ClusterValues(stored: try row.bytes(1)), version: try row.optionalNumber(0))
+  }
+
+  /// Stores the data version of a cluster with known attributes.
+  private mutating func store(_ version: UInt32, of path: ClusterPath, _ node: NodeID) throws {
+    guard clusters[node]?[path] == nil else {
+      clusters[node]?[path]?.version = version
+      return
+    }
+    try execute(
+      "UPDATE cluster SET version = ? WHERE node = ? AND endpoint = ? AND cluster = ?",
+      [version] + Self.key(path, of: node))
   }
 
   private func store(_ cluster: StoredCluster, at path: ClusterPath, of node: NodeID) throws {

@@ -10,6 +10,8 @@ import Testing
     kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540,
     text: [.init("D", "3840"), .init("CM", "1")])
 
+  private var announcement: CachedService.Announcement { .init(light, number: 1) }
+
   private func at(_ seconds: Int64) -> Instant { .zero + .seconds(seconds) }
 
   private func text(_ events: [ServiceDiscovery.Event]) -> [String] {
@@ -19,7 +21,7 @@ import Testing
   /// A service whose publisher becomes unreachable while its announcement is in flight expires with its records.
   @Test func expiresAnnouncementOfAnUnreachablePublisher() {
     var entry = CachedService()
-    entry.look(light, at: at(0)) { .seconds(5) }
+    entry.look(announcement, at: at(0)) { .seconds(5) }
     entry.look(nil, at: at(2)) { nil }
     #expect(text(entry.receive(until: at(5), hasWay: true)) == ["found"])
     #expect(entry.receive(until: at(121), hasWay: true).isEmpty)
@@ -31,13 +33,13 @@ import Testing
   /// found again later.
   @Test func announcesAgainAfterGoodbyeAndLoss() {
     var entry = CachedService()
-    entry.look(light, at: at(0)) { .zero }
+    entry.look(announcement, at: at(0)) { .zero }
     #expect(text(entry.receive(until: at(0), hasWay: true)) == ["found"])
     entry.goodbye(at: at(1)) { .seconds(5) }
-    entry.look(light, at: at(2)) { nil }
+    entry.look(announcement, at: at(2)) { nil }
     entry.look(nil, at: at(3)) { nil }
     #expect(text(entry.receive(until: at(6), hasWay: true)) == ["lost"])
-    entry.look(light, at: at(7)) { .zero }
+    entry.look(announcement, at: at(7)) { .zero }
     #expect(text(entry.receive(until: at(7), hasWay: true)) == ["found"])
   }
 

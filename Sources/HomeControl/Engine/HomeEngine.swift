@@ -42,13 +42,13 @@ package struct HomeHooks: Hashable, Sendable {
   package var rejectsUnsetClock = true
 }
 
-/// An event of the home engine.
+/// An event of the home engine. The large ones, which are rare, are indirect, so that the others are small.
 package enum HomeEvent: Sendable {
   /// The home changed. The engine's state includes the changes.
-  case updated(HomeUpdate)
+  indirect case updated(HomeUpdate)
   /// The next effect stores changes of the controller, which must be committed in one transaction with this update.
   /// Then ``updated(_:)`` is emitted for the update, which is marked as logged.
-  case committing(HomeUpdate)
+  indirect case committing(HomeUpdate)
   /// New times of contact, which are not changes of the home. The engine's state includes them.
   case contacts([NodeID: Contact])
   case controller(ControllerEvent)

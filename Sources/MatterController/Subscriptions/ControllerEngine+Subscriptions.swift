@@ -74,7 +74,8 @@ extension ControllerEngine {
   /// When the next message of an established subscription's device is due: one maximum interval after the last message,
   /// plus the time for retransmissions.
   public func reportDeadline(_ handle: SubscriptionHandle) -> Instant? {
-    isEstablished(handle) ? subscriptions[handle]?.deadline : nil
+    guard let subscription = subscriptions[handle], subscription.session != nil else { return nil }
+    return subscription.deadline
   }
 }
 
@@ -150,7 +151,8 @@ extension ControllerEngine {
   /// Emits a complete report, and keeps its values if the subscription is cached.
   mutating func apply(_ report: ReassembledReport, to handle: SubscriptionHandle, at now: Instant) {
     guard let node = subscriptions[handle]?.node else { return }
-    subscriptions[handle]?.note(report)
+    // The reports of an idle device are empty.
+    if !report.attributes.isEmpty || !report.events.isEmpty { subscriptions[handle]?.note(report) }
     noteMode(report, of: node)
     if subscriptions[handle]?.request.isCached == true { peers[node]?.store(report.attributes) }
     emit(.report(handle, report))
@@ -225,10 +227,10 @@ extension ControllerEngine {
   /// Ends a renewal because a report arrived on the current session: it was only late. Also closes the session that was
   /// opened for the renewal. (After a refused renewal that session stays open, as either session may be the live one.)
   private mutating func keepCurrentSession(_ handle: SubscriptionHandle, _ session: SessionID, at now: Instant) {
-    guard let node = subscriptions[handle]?.node, subscriptions[handle]?.session == session else { return }
-    stopRenewing(handle, at: now)
-    guard let new = peers[node]?.session, new != session else { return }
-    peers[node]?.session = session
+    guard let subscription = subscriptions[handle], subscription.session == session else { return }
+    if subscription.isRenewing { stopRenewing(handle, at: now) }
+    guard let new = peers[subscription.node]?.session, new != session else { return }
+    peers[subscription.node]?.session = session
     retire(new, at: now)
   }
 

@@ -32,14 +32,16 @@ struct SubscriptionTable: Sendable {
   subscript(_ handle: SubscriptionHandle) -> Subscription? {
     get { subscriptions[handle] }
     _modify {
-      let (node, session) = (subscriptions[handle]?.node, subscriptions[handle]?.session)
+      // Moved out of the table, so that it is changed without copies.
+      var subscription = subscriptions.removeValue(forKey: handle)
+      let (node, session) = (subscription?.node, subscription?.session)
       defer {
-        let subscription = subscriptions[handle]
         handlesByNode.move(handle, from: node, to: subscription?.node)
         handlesBySession.move(handle, from: session, to: subscription?.session)
         deadlines[handle] = subscription?.wakeUp
+        subscriptions[handle] = subscription.take()
       }
-      yield &subscriptions[handle]
+      yield &subscription
     }
   }
 

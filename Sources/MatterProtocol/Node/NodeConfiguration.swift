@@ -1,4 +1,4 @@
-internal import MatterModel
+public import MatterModel
 
 /// The limits of a node, and the parameters that it declares in handshakes.
 public struct NodeConfiguration: Hashable, Sendable {
@@ -27,7 +27,8 @@ public struct NodeConfiguration: Hashable, Sendable {
 }
 
 extension NodeConfiguration: DefaultValued {
-  package static let defaultValue = NodeConfiguration()
+  /// The usual configuration.
+  public static let defaultValue = NodeConfiguration()
 }
 
 /// Decisions of a node that a test or a simulated fault replaces.

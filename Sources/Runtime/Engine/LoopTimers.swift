@@ -8,7 +8,7 @@ internal import NIOPosix
 /// Timers with a deadline at least ten seconds ahead fire up to 50 ms late, so that those of many nodes fire together: the
 /// reports of idle devices wake the thread 20 times a second, not once for each device. In virtual time, timers fire exactly
 /// at their deadlines.
-final class LoopTimers: NIOScheduledCallbackHandler {
+final class LoopTimers: NIOScheduledCallbackHandler, @unchecked Sendable {
   // Unchecked, since timers are confined to the loop.
   private struct Entry: Comparable, @unchecked Sendable {
     let time: Instant
@@ -33,8 +33,7 @@ final class LoopTimers: NIOScheduledCallbackHandler {
     (self.eventLoop, self.wakesThread) = (eventLoop, wakesThread)
   }
 
-  // Unsafe only for the compiler: each thread has a value of its own.
-  nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<LoopTimers>()
+  private static let ofThread = ThreadSpecificVariable<LoopTimers>()
 
   /// Returns the timers of a loop, which are new ones unless the loop has a thread of its own. To be called on the loop.
   static func of(_ eventLoop: any EventLoop) -> LoopTimers {
@@ -93,7 +92,7 @@ final class LoopTimers: NIOScheduledCallbackHandler {
       scheduled.callback.cancel()
     }
     // Fails only if the loop has been shut down.
-    let callback = try? eventLoop.assumeIsolated().scheduleCallback(at: next.deadline, handler: self)
+    let callback = try? eventLoop.scheduleCallback(at: next.deadline, handler: self)
     scheduled = callback.map { ($0, next) }
   }
 

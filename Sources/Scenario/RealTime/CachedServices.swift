@@ -60,7 +60,8 @@ struct CachedServices: SearchImpairment {
       }
     }
     let published = isFound ? entry.published.map { networks.resolved($0, to: machine) } : nil
-    entry.heard.look(published, announced: entry.announcements, at: now) {
+    let announcement = published.map { CachedService.Announcement($0, number: entry.announcements) }
+    entry.heard.look(announcement, at: now) {
       networks.announcementDelay(of: kind, to: machine, question: question)
     }
     return events + entry.heard.receive(until: now, hasWay: isFound)

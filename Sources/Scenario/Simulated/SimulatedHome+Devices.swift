@@ -17,7 +17,8 @@ extension SimulatedHome {
   func find(_ name: String) throws(HomeError) -> Found {
     switch names.find(name) {
     case .success(let wanted):
-      for (device, machine) in parts {
+      if let position = positions[names.bridge(of: wanted.path) ?? wanted.path] {
+        let (device, machine) = parts[position]
         if let place = device.place(named: wanted.path) { return (device, place, machine) }
       }
     case .failure(let miss) where !miss.candidates.isEmpty:

@@ -19,13 +19,17 @@ public actor SimulatedHome {
   /// The machine that runs the home.
   public nonisolated let hub: SimulatedMachine
   /// The devices and their machines.
-  var parts: [(device: VirtualDevice, machine: SimulatedMachine)] = []
+  private(set) var parts: [(device: VirtualDevice, machine: SimulatedMachine)] = []
+  /// The positions in ``parts`` by the path of the device.
+  private(set) var positions: [String: Int] = [:]
   /// The machines of competing controllers.
   var competitors: [SimulatedMachine] = []
   /// Subscriptions that competing controllers keep open.
   var heldSubscriptions: [CompetingSubscriptions] = []
   /// Other homes with the same devices.
   var others: [OtherHome] = []
+  /// The last comparison of each device with a home, by the unique ID of the device.
+  var comparisons: [String: ValueComparison] = [:]
   /// The network faults by machine.
   var faults: [HostID: MachineFaults] = [:]
   var machines: [SimulatedMachine] { [hub] + parts.map(\.machine) + competitors + others.map(\.machine) }
@@ -77,6 +81,7 @@ public actor SimulatedHome {
       if let defect = options.defect { environment.configure = { defect.install(in: &$0) } }
       let started = try VirtualDevice(
         device, port: device.port ?? 5540, random: machine.makeRandom(), in: environment)
+      positions[device.path] = parts.count
       parts.append((started, machine))
       prepareForPowerCut(machine, started)
     }

@@ -27,37 +27,51 @@ extension SimulatedHome {
   ]
 
   /// Returns the first attribute of each device, including bridged ones, whose value in the home is missing or differs.
+  /// Compares only devices with changes, on either side, since the last call.
   /// - Parameter state: the state of the home.
   func staleValues(_ state: HomeState) -> [Disagreement] {
     // Devices and home have the unique ID in common.
-    var nodes: [String: NodeID] = [:]
+    var nodes = [String: NodeID](minimumCapacity: state.devices.count)
     for entry in state.devices.values {
       for source in entry.sources where !source.id.isBridged {
         if let id = source.identity.uniqueID { nodes[id] = source.id.node }
       }
     }
     return parts.map(\.device).flatMap { device -> [Disagreement] in
-      let definition = device.definition
-      guard let host = device.host, let node = nodes[definition.uniqueID] else { return [] }
-      let known = state.values[node] ?? NodeValues()
-      var owners: [EndpointID: String] = [:]
-      for bridged in definition.bridged where definition.kind == .bridge {
-        for endpoint in device.place(named: bridged.path)?.endpoints(nil) ?? [] { owners[endpoint] = bridged.path }
+      guard let host = device.host, let node = nodes[device.uniqueID] else { return [] }
+      let values = state.values[node] ?? NodeValues()
+      let versions = host.perform { engine, _ in engine.dataVersions }
+      // None of the compared attributes is computed at each read, so a change of one changes a data version.
+      if let last = comparisons[device.uniqueID], last.host === host, last.versions == versions, last.values == values {
+        return last.result
       }
-      return host.perform { [owners] engine, now in
-        var wrong: [Disagreement] = []
-        engine.forEachValue(at: now, without: { Self.clusters[$0] }) { path, value in
-          let reported = known[path]
-          guard value != reported else { return }
-          let owner = owners[path.endpoint] ?? definition.path
-          if wrong.contains(where: { $0.device == owner }) { return }
-          wrong.append(
-            Disagreement(
-              device: owner,
-              what: "\(path) is \(value.hexadecimal), and the home has \(reported?.hexadecimal ?? "none")"))
-        }
-        return wrong
+      let result = staleValues(of: device, host, values)
+      comparisons[device.uniqueID] = ValueComparison(host: host, versions: versions, values: values, result: result)
+      return result
+    }
+  }
+
+  private func staleValues(
+    of device: VirtualDevice, _ host: EngineHost<DeviceEngine>, _ values: NodeValues
+  ) -> [Disagreement] {
+    let definition = device.definition
+    var owners: [EndpointID: String] = [:]
+    for bridged in definition.bridged where definition.kind == .bridge {
+      for endpoint in device.place(named: bridged.path)?.endpoints(nil) ?? [] { owners[endpoint] = bridged.path }
+    }
+    return host.perform { [owners] engine, now in
+      var wrong: [Disagreement] = []
+      engine.forEachValue(at: now, without: { Self.clusters[$0] }) { path, value in
+        let reported = values[path]
+        guard value != reported else { return }
+        let owner = owners[path.endpoint] ?? definition.path
+        if wrong.contains(where: { $0.device == owner }) { return }
+        wrong.append(
+          Disagreement(
+            device: owner,
+            what: "\(path) is \(value.hexadecimal), and the home has \(reported?.hexadecimal ?? "none")"))
       }
+      return wrong
     }
   }
 
@@ -111,6 +125,14 @@ extension SimulatedHome {
     }
     return states
   }
+}
+
+/// A comparison of the values of a device with those that a home knows.
+struct ValueComparison {
+  let host: EngineHost<DeviceEngine>
+  let versions: [UInt32]
+  let values: NodeValues
+  let result: [Disagreement]
 }
 
 /// Returns the attributes whose changes a device need not report.

@@ -55,16 +55,14 @@ extension SimulatedHome {
   private func truth(
     of device: VirtualDevice, on machine: SimulatedMachine, for home: Home?, on hub: SimulatedMachine
   ) -> [GroundTruth] {
-    let definition = device.definition
     var own = GroundTruth(
-      path: definition.path, uniqueID: definition.uniqueID, isPowered: machine.isPowered,
-      route: route(to: machine, from: hub))
+      path: device.path, uniqueID: device.uniqueID, isPowered: machine.isPowered, route: route(to: machine, from: hub))
     own.isNarrow = own.route != .none && !carries(SimulatedNetwork.maximumDatagramSize, hub, machine)
     if own.isNarrow { own.isSubscribed = isSubscribed(home, to: device) }
     // Parts are not devices of the home.
-    guard definition.kind == .bridge else { return [own] }
+    guard device.isBridge else { return [own] }
     return [own]
-      + definition.bridged.map { bridged in
+      + device.definition.bridged.map { bridged in
         var behind = own
         (behind.path, behind.uniqueID, behind.isPowered) = (bridged.path, bridged.uniqueID, false)
         behind.route = own.route == .none || !own.isPowered ? .none : .bridge
@@ -86,8 +84,8 @@ extension SimulatedHome {
 
   /// Returns whether datagrams get through in both directions.
   private func carries(_ size: Int?, _ one: SimulatedMachine, _ other: SimulatedMachine) -> Bool {
-    let network = simulation.world.value.network
-    return network.carries(size, from: one.id, to: other.id) && network.carries(size, from: other.id, to: one.id)
+    let world = simulation.world.value
+    return world.carries(size, from: one.id, to: other.id) && world.carries(size, from: other.id, to: one.id)
   }
 
   private func route(to machine: SimulatedMachine, from hub: SimulatedMachine) -> GroundTruth.Route {

@@ -15,10 +15,17 @@ package struct CachedService: Sendable {
   package static let recordLifetime = Duration.seconds(120)
 
   /// An announced service. A publisher that restarts sends the same service again under another number, which is
-  /// reported.
-  private struct Announcement: Equatable {
-    let service: MatterService
+  /// reported. An object, since many entries have the same announcement.
+  package final class Announcement: Equatable, Sendable {
+    package let service: MatterService
     let number: Int
+
+    /// - Parameter number: changes when the service is announced again, even unchanged.
+    package init(_ service: MatterService, number: Int) { (self.service, self.number) = (service, number) }
+
+    package static func == (left: Announcement, right: Announcement) -> Bool {
+      left === right || (left.number == right.number && left.service == right.service)
+    }
   }
 
   /// The announcement in the host's cache.
@@ -42,13 +49,10 @@ package struct CachedService: Sendable {
 
   /// Updates the entry with the records that the host can receive at present.
   /// - Parameters:
-  ///   - service: the published service; nil if none is published or the publisher is unreachable.
-  ///   - number: changes when the service is announced again, even unchanged.
+  ///   - announcement: the published service; nil if none is published or the publisher is unreachable.
   ///   - way: returns the transmission time of an announcement sent now; nil if it is lost.
-  package mutating func look(
-    _ service: MatterService?, announced number: Int = 0, at now: Instant, way: () -> Duration?
-  ) {
-    guard let service else {
+  package mutating func look(_ announcement: Announcement?, at now: Instant, way: () -> Duration?) {
+    guard let announcement else {
       if retransmission != nil {
         (lastSent, retransmission) = (inFlight.isEmpty ? known : inFlight.last?.announcement, nil)
       }
@@ -58,11 +62,10 @@ package struct CachedService: Sendable {
     }
     expiry = nil
     var pause = Duration.seconds(1)
-    if lastSent?.number == number, lastSent?.service == service {
+    if lastSent == announcement {
       guard let due = retransmission, due.at <= now else { return }
       pause = due.pause
     }
-    let announcement = Announcement(service: service, number: number)
     (lastSent, retransmission) = (announcement, nil)
     guard let time = way() else {
       retransmission = (now + pause, min(pause * 2, .seconds(3600)))

@@ -13,15 +13,15 @@ public struct SimulatedDiscovery: Sendable {
   /// A published service. An object, since each refresh looks at all of them, for each browser.
   final class Publication: Sendable {
     let host: HostID
-    let service: MatterService
     /// The position in the sequence of all announcements and queries.
     let number: Int
-    /// The ``number`` of the last announcement with a change; a publisher that restarts counts as a change.
-    let announcement: Int
+    /// The last announcement with a change; a publisher that restarts counts as a change.
+    let announcement: CachedService.Announcement
 
-    init(_ service: MatterService, by host: HostID, number: Int, announcement: Int? = nil) {
-      (self.host, self.service, self.number) = (host, service, number)
-      self.announcement = announcement ?? number
+    var service: MatterService { announcement.service }
+
+    init(_ announcement: CachedService.Announcement, by host: HostID, number: Int) {
+      (self.announcement, self.host, self.number) = (announcement, host, number)
     }
   }
   /// A query of a host.
@@ -77,15 +77,16 @@ public struct SimulatedDiscovery: Sendable {
     if service.addresses.isEmpty { service.addresses = deadAddresses[host, default: []] + addresses }
     let index = publications.firstIndex { $0.host == host && $0.service.kind == service.kind }
     let number = nextNumber()
+    var announcement = CachedService.Announcement(service, number: number)
     if let index {
       // An unchanged service is sent only to browsers that have not received it.
       let old = publications[index]
-      publications[index] = Publication(
-        service, by: host, number: number, announcement: old.service == service ? old.announcement : nil)
+      if old.service == service { announcement = old.announcement }
+      publications[index] = Publication(announcement, by: host, number: number)
       // Browsers whose query no longer matches lose the service.
       sendGoodbye(service.kind, by: host, &network, at: now) { !$0.matches(service) }
     } else {
-      publications.append(Publication(service, by: host, number: number))
+      publications.append(Publication(announcement, by: host, number: number))
     }
   }
 
@@ -95,7 +96,8 @@ public struct SimulatedDiscovery: Sendable {
     for index in publications.indices where publications[index].host == host {
       var service = publications[index].service
       service.addresses = deadAddresses[host, default: []] + new
-      publications[index] = Publication(service, by: host, number: number)
+      publications[index] = Publication(
+        CachedService.Announcement(service, number: number), by: host, number: number)
     }
   }
 
@@ -174,9 +176,7 @@ public struct SimulatedDiscovery: Sendable {
       guard network.reaches(host, source), !isAsked || network.carries(from: host, to: source) else { continue }
       slot = browsers[index].slot(of: publication.service.kind, by: source, likely: slot + 1)
       if slot < isPresent.count { isPresent[slot] = true } else { isPresent.append(true) }
-      browsers[index].services[slot].cached.look(
-        publication.service, announced: publication.announcement, at: now
-      ) { [latency] in
+      browsers[index].services[slot].cached.look(publication.announcement, at: now) { [latency] in
         let question = isAsked ? network.packetDelay(from: host, to: source) : .zero
         guard let question, let answer = network.packetDelay(from: source, to: host) else { return nil }
         return latency + question + answer
@@ -196,6 +196,7 @@ public struct SimulatedDiscovery: Sendable {
     for index in browsers.indices {
       let host = browsers[index].host
       for slot in browsers[index].services.indices {
+        guard let due = browsers[index].services[slot].cached.nextDeadline, due <= now else { continue }
         let hasWay = network.reaches(host, browsers[index].services[slot].source)
         all += browsers[index].services[slot].cached.receive(until: now, hasWay: hasWay).map { (host, $0) }
       }
@@ -210,7 +211,6 @@ public struct SimulatedDiscovery: Sendable {
 extension SimulatedNetwork {
   /// Returns whether DNS-SD from `source` reaches `host`, over a family that both have.
   fileprivate func reaches(_ host: HostID, _ source: HostID) -> Bool {
-    carries(from: source, to: host) && isMulticastReceived(source, by: host)
-      && IPFamily.allCases.contains { has(source, $0) && has(host, $0) }
+    carries(from: source, to: host) && isMulticastReceived(source, by: host) && shareFamily(source, host)
   }
 }

@@ -63,3 +63,14 @@ public struct MachineClock: Hashable, Sendable {
 
   func unixMicroseconds(at world: Instant) -> Int64 { epoch + local(world).nanoseconds / 1000 }
 }
+
+/// The clock of a machine and the time of its world, for the machine's event loop.
+final class MachineTime {
+  var clock: MachineClock
+  private let world: SimulatedClock
+
+  init(_ clock: MachineClock, _ world: SimulatedClock) { (self.clock, self.world) = (clock, world) }
+
+  /// The time by the monotonic clock.
+  var now: Instant { clock.local(world.now) }
+}

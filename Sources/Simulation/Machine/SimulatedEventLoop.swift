@@ -22,33 +22,12 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     case job(UnownedJob)
   }
 
-  private struct Timer: Comparable {
-    let deadline: Int64
-    let number: UInt64
-    static func < (left: Self, right: Self) -> Bool { (left.deadline, left.number) < (right.deadline, right.number) }
-    static func == (left: Self, right: Self) -> Bool { left.number == right.number }
-  }
-
-  private struct Action {
-    /// The number of its timer: in the order of creation, with the position of the action in the lower bits.
-    let number: UInt64
-    /// The delay when the timer was set, in nanoseconds.
-    let span: Int64
-    let body: @Sendable () -> Void
-  }
-
   private let thread = pthread_self()
-  private let clock: () -> Instant
+  private let time: MachineTime
   private var ready: [Work] = []
   /// An empty array whose memory is reused.
   private var spare: [Work] = []
-  private var timers = EventHeap<Timer>()
-  /// The actions of the timers that were not canceled. An array, because a dictionary would hash several times for each
-  /// timer.
-  private var actions: [Action?] = []
-  /// The positions of ``actions`` that are nil.
-  private var freePositions: [Int] = []
-  private var timerCount: UInt64 = 0
+  private var timers = TimerTable()
   private let foreign = Mutex<[Work]>([])
   /// Whether `foreign` may have work, checked at every step.
   private let hasForeign = Atomic<Bool>(false)
@@ -64,32 +43,22 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   private(set) var lastWork = Instant.zero
 
   /// - Parameters:
-  ///   - clock: returns the time of the machine.
+  ///   - time: the time of the machine.
   ///   - onWork: called on the world's thread when there may be work earlier than before.
   ///   - onTimer: called on the world's thread when a timer fires.
   init(
-    escape: EscapeFlag, clock: @escaping () -> Instant, onWork: @escaping () -> Void, onTimer: @escaping () -> Void
+    escape: EscapeFlag, time: MachineTime, onWork: @escaping () -> Void, onTimer: @escaping () -> Void
   ) {
-    (self.escape, self.clock, self.onWork, self.onTimer) = (escape, clock, onWork, onTimer)
+    (self.escape, self.time, self.onWork, self.onTimer) = (escape, time, onWork, onTimer)
   }
 
   // MARK: Running
 
   /// The time of the next work by the machine's clock; nil if there is none.
-  var nextDeadline: Instant? {
-    if !ready.isEmpty || hasEscapes { return clock() }
-    while let first = timers.first {
-      let isPending = actions[Self.position(first.number)]?.number == first.number
-      if isPending { return Instant(nanoseconds: first.deadline) }
-      _ = timers.removeFirst()
-    }
-    return nil
-  }
+  var nextDeadline: Instant? { ready.isEmpty && !hasEscapes ? timers.nextDeadline : time.now }
 
   /// Returns whether a pending timer had a longer delay than this.
-  func hasTimer(longerThan time: Duration) -> Bool {
-    actions.contains { $0.map { $0.span > time.nanoseconds } ?? false }
-  }
+  func hasTimer(longerThan time: Duration) -> Bool { timers.contains(longerThan: time) }
 
   /// Whether another thread has submitted work.
   private var hasEscapes: Bool { hasForeign.load(ordering: .acquiring) }
@@ -98,7 +67,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   /// - Parameter limit: the maximum number of work items.
   /// - Returns: whether the work ended within the limit.
   func run(limit: Int) -> Bool {
-    let now = clock().nanoseconds
+    let now = time.now
     var count = 0
     while true {
       if hasEscapes {
@@ -110,14 +79,12 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
         escapes += others.count
         ready += others
       }
-      while let first = timers.first, first.deadline <= now {
-        _ = timers.removeFirst()
-        guard let action = removeAction(first.number) else { continue }
+      while let body = timers.takeDue(at: now) {
         onTimer()
-        ready.append(.closure(action.body))
+        ready.append(.closure(body))
       }
       if ready.isEmpty { return true }
-      lastWork.nanoseconds = now
+      lastWork = now
       var work = spare
       spare = []
       swap(&ready, &work)
@@ -161,7 +128,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   public var inEventLoop: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
   /// The world's time.
-  public var now: NIODeadline { .uptimeNanoseconds(UInt64(clamping: clock().nanoseconds)) }
+  public var now: NIODeadline { .uptimeNanoseconds(UInt64(clamping: time.now.nanoseconds)) }
 
   public func execute(_ task: @escaping @Sendable () -> Void) { add(.closure(task)) }
 
@@ -175,34 +142,15 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
       return Scheduled(promise: promise, cancellationTask: {})
     }
     let number = addTimer(deadline) { Self.complete(promise, task) }
-    return Scheduled(promise: promise) { [self] in _ = removeAction(number) }
+    return Scheduled(promise: promise) { [self] in _ = timers.remove(number) }
   }
 
   /// Returns the number of the timer.
   private func addTimer(_ deadline: NIODeadline, _ body: @escaping @Sendable () -> Void) -> UInt64 {
-    let position = freePositions.popLast() ?? actions.count
-    if position == actions.count { actions.append(nil) }
-    timerCount += 1
-    let number = timerCount << Self.positionBits | UInt64(position)
-    let due = Int64(clamping: deadline.uptimeNanoseconds)
-    timers.insert(Timer(deadline: due, number: number))
-    actions[position] = Action(number: number, span: due - clock().nanoseconds, body: body)
+    let deadline = Instant(nanoseconds: Int64(clamping: deadline.uptimeNanoseconds))
+    let number = timers.add(at: deadline, now: time.now, body)
     onWork()
     return number
-  }
-
-  /// The bits of a timer's number that are its position: for more timers than memory can hold.
-  private static let positionBits: UInt64 = 30
-
-  private static func position(_ number: UInt64) -> Int { Int(number & ((1 << positionBits) - 1)) }
-
-  /// Removes the action of a timer; returns nil if it has run or was canceled.
-  private func removeAction(_ number: UInt64) -> Action? {
-    let position = Self.position(number)
-    guard position < actions.count, let action = actions[position], action.number == number else { return nil }
-    actions[position] = nil
-    freePositions.append(position)
-    return action
   }
 
   /// Schedules a callback without the promise of a task.
@@ -219,7 +167,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
 
   /// Cancels a callback that has not run.
   public func cancelScheduledCallback(_ callback: NIOScheduledCallback) {
-    if let number = callback.customCallbackID { _ = removeAction(number) }
+    if let number = callback.customCallbackID { _ = timers.remove(number) }
   }
 
   public func scheduleTask<T>(in time: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {

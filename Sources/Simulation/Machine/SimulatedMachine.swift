@@ -54,34 +54,20 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   private let time: MachineTime
   private var random: SeededRandomSource
   private var disk: [String: StoredState] = [:]
-  private var transports: [WeakTransport] = []
+  /// The open sockets of its nodes.
+  private var transports: [SimulatedTransport] = []
   private lazy var services = SimulatedServices(self)
   private var nextPort: UInt16 = 49_152
-
-  private struct WeakTransport {
-    weak var value: SimulatedTransport?
-  }
 
   init(id: HostID, name: String, addresses: [IPAddress], seed: UInt64, clock: MachineClock, world: World) {
     (self.id, self.name, self.world) = (id, name, world)
     (self.addresses, allAddresses) = (addresses, addresses)
     random = SeededRandomSource(seed: seed)
-    let time = MachineTime(clock, world)
-    self.time = time
+    time = MachineTime(clock, world.clock)
     eventLoop = SimulatedEventLoop(
-      escape: world.escape, clock: { time.now }, onWork: { [unowned world] in world.touch(id) },
+      escape: world.escape, time: time, onWork: { [unowned world] in world.touch(id) },
       onTimer: { [unowned world] in world.trace.add(.timer, id, at: world.now) })
     world.network.set(Set(addresses.map(\.family)), of: id)
-  }
-
-  /// Lets the loop read the clock without retaining the machine.
-  private final class MachineTime {
-    var clock: MachineClock
-    private unowned let world: World
-
-    init(_ clock: MachineClock, _ world: World) { (self.clock, self.world) = (clock, world) }
-
-    var now: Instant { clock.local(world.now) }
   }
 
   // MARK: Faults
@@ -92,7 +78,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     isPowered = false
     effectsUntilPowerCut = nil
     world.trace.add(.powerOff, id, at: world.now)
-    for transport in transports { transport.value?.detach() }
+    for transport in transports { transport.detach() }
     transports = []
     world.network.leaveAll(id)
     world.discovery.lostPower(id)
@@ -131,7 +117,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     addresses = allAddresses.filter { !familiesOff.contains($0.family) }
     guard addresses != old else { return }
     world.network.set(Set(addresses.map(\.family)), of: id)
-    for transport in transports { transport.value?.moved(from: old) }
+    for transport in transports { transport.moved(from: old) }
     if announces { world.discovery.moved(id, to: addresses) }
   }
 
@@ -153,7 +139,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   }
 
   /// Whether any node of the machine is a member of a group.
-  func listens(to group: IPAddress) -> Bool { transports.contains { $0.value?.groups.contains(group) ?? false } }
+  func listens(to group: IPAddress) -> Bool { transports.contains { $0.groups.contains(group) } }
 
   /// Counts an effect.
   /// - Returns: whether the effect takes place; false without power.
@@ -192,17 +178,19 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   public func openTransport(
     _ interfaces: InterfaceSelection, port: UInt16?, on eventLoop: any EventLoop
   ) throws -> any DatagramTransport {
-    transports.removeAll { $0.value == nil }
     var chosen = port ?? nextPort
     if port == nil {
       // Assigns the next free port, as an operating system does.
-      while transports.contains(where: { $0.value?.port == chosen }) { chosen = chosen == .max ? 49_152 : chosen + 1 }
+      while transports.contains(where: { $0.port == chosen }) { chosen = chosen == .max ? 49_152 : chosen + 1 }
       nextPort = chosen == .max ? 49_152 : chosen + 1
     }
     let transport = SimulatedTransport(self, port: chosen)
-    transports.append(WeakTransport(value: transport))
+    transports.append(transport)
     return transport
   }
+
+  /// Removes a closed transport.
+  func remove(_ transport: SimulatedTransport) { transports.removeAll { $0 === transport } }
 
   /// Returns the service discovery that all processes of the machine share.
   public func openDiscovery() -> any NodeDiscovery { services }
@@ -227,9 +215,7 @@ extension SimulatedMachine: WorldMember {
   func handle(_ input: Input, to destination: MatterProtocol.SocketAddress?) {
     switch input {
     case .datagram(let bytes, let source):
-      // A receiver may change the list. By index, since copies of weak references are expensive.
-      let transports = transports
-      for index in transports.indices { transports[index].value?.receive(bytes, from: source, to: destination) }
+      for transport in transports { transport.receive(bytes, from: source, to: destination) }
     case .serviceFound, .serviceLost, .serviceConflict: services.handle(input)
     }
   }

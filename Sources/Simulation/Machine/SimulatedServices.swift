@@ -71,17 +71,22 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
     return machine.eventLoop.makeSucceededVoidFuture()
   }
 
+  private func forget(_ kind: MatterService.Kind) {
+    // By index: iterating copies every service.
+    if let index = known.indices.first(where: { known[$0].kind == kind }) { known.remove(at: index) }
+  }
+
   /// Delivers an event to the matching searches.
   func handle(_ input: Input) {
     switch input {
     case .serviceFound(let service):
       // Without a matching search, the loss of the service would not be reported.
       guard searches.contains(where: { $0.query.matches(service) }) else { return }
-      known.removeAll { $0.kind == service.kind }
+      forget(service.kind)
       known.append(service)
       for search in searches where search.query.matches(service) { search.handler(.found(service)) }
     case .serviceLost(let service):
-      known.removeAll { $0.kind == service.kind }
+      forget(service.kind)
       for search in searches where search.query.matches(service) { search.handler(.lost(service)) }
     case .datagram, .serviceConflict: break
     }

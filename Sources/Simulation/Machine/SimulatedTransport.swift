@@ -91,6 +91,7 @@ final class SimulatedTransport: DatagramTransport {
   func close() {
     onDatagram = nil
     for group in groups.sorted(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) { leave(group) }
+    machine?.remove(self)
     detach()
   }
 }

@@ -44,8 +44,8 @@ public struct LostDatagram: Hashable, Sendable {
 /// A network that carries datagrams between hosts in virtual time, and loses, delays, duplicates and reorders them by
 /// its seed and its conditions.
 public struct SimulatedNetwork: Sendable {
-  /// A datagram in flight.
-  struct Datagram: Sendable {
+  /// A datagram in flight. An object, since a heap moves its elements.
+  final class Datagram: Sendable {
     let arrival: Instant
     /// Orders datagrams with the same arrival.
     let sequence: UInt64
@@ -55,6 +55,15 @@ public struct SimulatedNetwork: Sendable {
     let sender: HostID
     let receiver: HostID
     let bytes: [UInt8]
+
+    init(
+      arrival: Instant, sequence: UInt64, packet: Int, from: SocketAddress, destination: SocketAddress, sender: HostID,
+      receiver: HostID, bytes: [UInt8]
+    ) {
+      (self.arrival, self.sequence, self.packet) = (arrival, sequence, packet)
+      (self.from, self.destination, self.sender, self.receiver) = (from, destination, sender, receiver)
+      self.bytes = bytes
+    }
   }
 
   /// The payload of an IPv6 packet of 1280 bytes, which every link carries.
@@ -183,6 +192,15 @@ public struct SimulatedNetwork: Sendable {
   /// Whether a host has addresses of a family.
   func has(_ host: HostID, _ family: IPFamily) -> Bool { families[host]?.contains(family) ?? true }
 
+  /// Returns whether two hosts have addresses of the same family.
+  func shareFamily(_ one: HostID, _ other: HostID) -> Bool {
+    switch (families[one], families[other]) {
+    case (nil, nil): true
+    case (let families?, nil), (nil, let families?): !families.isEmpty
+    case (let families?, let others?): !families.isDisjoint(with: others)
+    }
+  }
+
   mutating func set(_ new: Set<IPFamily>, of host: HostID) {
     let new = new.count == IPFamily.allCases.count ? nil : new
     if families[host] != new { families[host] = new }
@@ -245,21 +263,22 @@ public struct SimulatedNetwork: Sendable {
     let isLost = conditions.loss.happens(&random)
     let isDoubled = conditions.duplication.happens(&random)
     let isHeld = conditions.reordering.happens(&random)
-    var delays = [delay(conditions) + (isHeld ? conditions.holding : .zero)]
-    if isDoubled { delays.append(delay(conditions)) }
+    let first = delay(conditions) + (isHeld ? conditions.holding : .zero)
+    let second = isDoubled ? delay(conditions) : nil
     if isPicked { return .picked }
     if cuts.contains(link) { return .partition }
     if conditions.maximumDatagramSize > 0, bytes.count > conditions.maximumDatagramSize { return .tooLong }
     if isLost { return .link }
     let start = queue(bytes.count, link, conditions, at: now)
-    for delay in delays {
+    func insert(after delay: Duration) {
       inFlight.insert(
         Datagram(
           arrival: start + delay, sequence: nextSequence, packet: number, from: address, destination: destination,
-          sender: sender,
-          receiver: receiver, bytes: bytes))
+          sender: sender, receiver: receiver, bytes: bytes))
       nextSequence += 1
     }
+    insert(after: first)
+    if let second { insert(after: second) }
     return nil
   }
 
@@ -303,6 +322,10 @@ public struct SimulatedNetwork: Sendable {
 }
 
 extension SimulatedNetwork.Datagram: Comparable {
-  static func < (left: Self, right: Self) -> Bool { (left.arrival, left.sequence) < (right.arrival, right.sequence) }
-  static func == (left: Self, right: Self) -> Bool { left.sequence == right.sequence }
+  static func < (left: SimulatedNetwork.Datagram, right: SimulatedNetwork.Datagram) -> Bool {
+    (left.arrival, left.sequence) < (right.arrival, right.sequence)
+  }
+  static func == (left: SimulatedNetwork.Datagram, right: SimulatedNetwork.Datagram) -> Bool {
+    left.sequence == right.sequence
+  }
 }

@@ -29,13 +29,15 @@ struct Schedule: Sendable {
     touched.append(member)
   }
 
-  mutating func nextTouched() -> Int? {
-    guard let member = touched.popLast() else { return nil }
-    isTouched[member] = false
-    return member
+  /// Sets the deadlines of the members that were touched.
+  mutating func update(_ deadline: (Int) -> Instant?) {
+    while let member = touched.popLast() {
+      isTouched[member] = false
+      set(deadline(member), of: member)
+    }
   }
 
-  mutating func set(_ deadline: Instant?, of member: Int) {
+  private mutating func set(_ deadline: Instant?, of member: Int) {
     guard deadlines[member] != deadline else { return }
     deadlines[member] = deadline
     if let deadline { heap.insert(WakeUp(at: deadline, member: member)) }
@@ -62,6 +64,7 @@ struct Schedule: Sendable {
       due.append(first.member)
       touch(first.member)
     }
-    return due.sorted()
+    if due.count > 1 { due.sort() }
+    return due
   }
 }

@@ -1,16 +1,14 @@
-public import MatterProtocol
+internal import MatterProtocol
 
-/// Virtual time. It advances only by `advance(to:)` and never runs backward.
-public struct SimulatedClock: Hashable, Sendable {
+/// Virtual time, shared by the members of a world. It advances only by `advance(to:)` and never runs backward.
+final class SimulatedClock {
   /// The present time.
-  public private(set) var now: Instant
-
-  init(_ now: Instant = .zero) { self.now = now }
+  private(set) var now = Instant.zero
 
   /// Advances to a later time.
   /// - Returns: whether the time changed.
   @discardableResult
-  package mutating func advance(to instant: Instant) -> Bool {
+  func advance(to instant: Instant) -> Bool {
     guard instant > now else { return false }
     now = instant
     return true

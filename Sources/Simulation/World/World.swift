@@ -11,7 +11,7 @@ internal import Synchronization
 public final class World {
   /// The seed of all random draws.
   public let seed: UInt64
-  public internal(set) var clock = SimulatedClock()
+  let clock = SimulatedClock()
   /// The links between hosts and the datagrams in flight.
   public var network: SimulatedNetwork
   /// The published services and the queries for them.
@@ -173,6 +173,12 @@ public final class World {
   /// Cuts the power of all hosts and machines except one.
   func cutPower(exceptOf survivor: HostID) { for member in members where member.id != survivor { member.cutPower() } }
 
+  /// Returns whether datagrams of a size can get from one host to the other, see
+  /// ``SimulatedNetwork/carries(_:from:to:)``. Does not copy the network.
+  public func carries(_ size: Int? = nil, from: HostID, to: HostID) -> Bool {
+    network.carries(size, from: from, to: to)
+  }
+
   /// Adds a note to the trace.
   public func note(_ text: String) { trace.add(.note, nil, at: now, text) }
 
@@ -195,7 +201,7 @@ public final class World {
     if escape.isRaised.exchange(false, ordering: .acquiringAndReleasing) {
       for index in members.indices { schedule.touch(index) }
     }
-    while let index = schedule.nextTouched() { schedule.set(members[index].nextDeadline, of: index) }
+    schedule.update { members[$0].nextDeadline }
   }
 
   /// Advances to the next event and processes it.

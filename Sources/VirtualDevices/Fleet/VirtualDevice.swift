@@ -50,6 +50,12 @@ package final class VirtualDevice {
 
   /// The definition with the devices that are behind the bridge at present.
   package private(set) var definition: DeviceDefinition
+  // For other modules, which would copy the whole definition.
+
+  package var path: String { definition.path }
+  package var uniqueID: String { definition.uniqueID }
+  package var isBridge: Bool { definition.kind == .bridge }
+
   /// The endpoints of the bridged devices or the parts.
   private(set) var numbers = EndpointNumbers()
   /// The running engine; nil without power.
