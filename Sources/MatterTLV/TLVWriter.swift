@@ -21,6 +21,9 @@ public struct TLVWriter: Sendable {
   /// Removes everything after `count`, an earlier value of ``count``.
   package mutating func truncate(to count: Int) { bytes.removeSubrange(Swift.min(count, bytes.count)...) }
 
+  /// Removes everything, and keeps the memory for further values if it is small.
+  package mutating func removeAll() { bytes.removeAll(keepingCapacity: bytes.capacity <= 64) }
+
   // MARK: Scalars
 
   /// Writes an unsigned integer in 1, 2, 4 or 8 bytes.

@@ -138,9 +138,9 @@ struct ExchangeTable: Sendable {
   mutating func receive(
     _ payload: PayloadHeader, counter: UInt32, on id: ExchangeID, isExpiring: Bool, at now: Instant
   ) -> Reception {
-    let known = exchanges[id]
-    let isFirst = known == nil
-    var exchange = known ?? Exchange()
+    let position = exchanges.index(forKey: id)
+    let isFirst = position == nil
+    var exchange = position.map { exchanges.values[$0] } ?? Exchange()
     var isFinished = false
     if let acknowledged = payload.acknowledged, exchange.unacknowledged?.counter == acknowledged {
       exchange.unacknowledged = nil

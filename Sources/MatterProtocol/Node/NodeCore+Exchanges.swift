@@ -10,7 +10,7 @@ extension NodeCore {
     guard
       session.isUnsecured
         ? unsecured[session] != nil
-        : secured.position(of: session).map({ !secured.row[$0].isExpiring }) == true
+        : secured.position(of: session).map({ !secured.row[$0].info.isExpiring }) == true
     else { return nil }
     return exchanges.open(on: session)
   }

@@ -43,7 +43,7 @@ extension NodeCore {
     guard exchanges.hasCapacity(for: payload, on: id, among: secured) else { throw .exchangesExhausted }
     let isNew = secured.accept(header.counter, at: position, from: address, at: now)
     process(
-      bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: secured.row[position].isExpiring, from: address,
+      bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: secured.row[position].info.isExpiring, from: address,
       at: now)
   }
 

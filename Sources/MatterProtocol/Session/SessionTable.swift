@@ -38,7 +38,9 @@ struct SessionTable: Sendable {
 
   func fabric(of id: SessionID) -> FabricIndex? { positions[id].map { row[$0].info.fabric } }
 
-  func isExpiring(_ id: SessionID) -> Bool { positions[id].map { row[$0].isExpiring } ?? false }
+  func peerAddress(of id: SessionID) -> SocketAddress? { positions[id].map { row[$0].info.peerAddress } }
+
+  func isExpiring(_ id: SessionID) -> Bool { positions[id].map { row[$0].info.isExpiring } ?? false }
 
   func peer(of id: SessionID, at now: Instant) -> PeerState? { positions[id].map { row[$0].peer(at: now) } }
 
@@ -47,7 +49,7 @@ struct SessionTable: Sendable {
 
   /// Returns the CASE session with a node that received a message most recently.
   func newest(fabric: FabricIndex, peer: NodeID) -> SessionID? {
-    peers[peer].lazy.compactMap { positions[$0] }.filter { row[$0].info.fabric == fabric && !row[$0].isExpiring }
+    peers[peer].lazy.compactMap { positions[$0] }.filter { row[$0].info.fabric == fabric && !row[$0].info.isExpiring }
       .max { (row[$0].info.lastHeard, row[$0].info.id) < (row[$1].info.lastHeard, row[$1].info.id) }
       .map { row[$0].info.id }
   }
@@ -117,7 +119,7 @@ struct SessionTable: Sendable {
   }
 
   /// Marks a session to be closed with its last exchange.
-  mutating func expire(_ id: SessionID) { if let position = positions[id] { row[position].isExpiring = true } }
+  mutating func expire(_ id: SessionID) { if let position = positions[id] { row[position].info.isExpiring = true } }
 
   mutating func setFabric(_ fabric: FabricIndex, of id: SessionID) {
     if let position = positions[id] { row[position].info.fabric = fabric }
