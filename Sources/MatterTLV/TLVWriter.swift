@@ -114,12 +114,12 @@ public struct TLVWriter: Sendable {
 
   // MARK: Parts
 
+  /// Writes the lowest 2^`log2` bytes, little-endian.
   private mutating func append(_ value: UInt64, _ log2: UInt8) {
-    switch log2 {
-    case 0: bytes.append(UInt8(truncatingIfNeeded: value))
-    case 1: withUnsafeBytes(of: UInt16(truncatingIfNeeded: value).littleEndian) { bytes.append(contentsOf: $0) }
-    case 2: withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).littleEndian) { bytes.append(contentsOf: $0) }
-    default: withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    var rest = value
+    for _ in 0..<(1 << Int(log2)) {
+      bytes.append(UInt8(truncatingIfNeeded: rest))
+      rest >>= 8
     }
   }
 

@@ -44,8 +44,12 @@ struct PeerTable: Sendable {
 
   /// Removes an operation from those that wait for a session with the node, or for its activity.
   mutating func removeWaiting(_ operation: OperationID, of node: NodeID) {
-    guard let position = positions[node] else { return }
-    if row[position]?.waiting.isEmpty == false { row[position]?.waiting.removeAll { $0 == operation } }
-    if row[position]?.held.isEmpty == false { row[position]?.held.removeAll { $0 == operation } }
+    guard let position = positions[node], isWaiting(operation, at: position) else { return }
+    row[position]?.waiting.removeAll { $0 == operation }
+    row[position]?.held.removeAll { $0 == operation }
+  }
+
+  private func isWaiting(_ operation: OperationID, at position: Int) -> Bool {
+    row[position]?.waiting.contains(operation) == true || row[position]?.held.contains(operation) == true
   }
 }

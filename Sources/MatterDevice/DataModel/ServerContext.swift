@@ -156,7 +156,11 @@ public struct ServerContext: Sendable {
 
   /// Private state of the server until the device restarts: one value per type.
   public subscript<State: Sendable>(scratch _: State.Type) -> State? {
-    get { node.clusters[current].scratch[ObjectIdentifier(State.self)] as? State }
+    get {
+      // The cast of a missing value would take longer.
+      guard let state = node.clusters[current].scratch[ObjectIdentifier(State.self)] else { return nil }
+      return state as? State
+    }
     set { node.clusters[current].scratch[ObjectIdentifier(State.self)] = newValue }
   }
 

@@ -23,13 +23,9 @@ public struct Instant: Hashable, Comparable, Sendable {
 extension Duration {
   /// The duration in whole nanoseconds, clamped to the range of `Int64` (292 years).
   public var nanoseconds: Int64 {
-    // Fast path: durations up to nine seconds need a single division.
-    if let small = Int64(exactly: self.attoseconds) { return small / 1_000_000_000 }
-    let (seconds, attoseconds) = components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    guard !overflow else { return seconds < 0 ? .min : .max }
-    let (sum, overflow2) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return overflow2 ? (seconds < 0 ? .min : .max) : sum
+    // Fast path: durations up to nine seconds need no division of 128 bits.
+    if let small = Int64(exactly: attoseconds) { return small / 1_000_000_000 }
+    return Int64(clamping: attoseconds / 1_000_000_000)
   }
   /// The duration in whole milliseconds, rounded toward zero.
   public var milliseconds: Int64 { nanoseconds / 1_000_000 }

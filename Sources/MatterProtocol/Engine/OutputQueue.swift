@@ -1,20 +1,20 @@
-/// A FIFO queue that does not move its elements.
+/// A FIFO queue that does not move its elements. Inlinable, so that other modules specialize it for their outputs.
 package struct OutputQueue<Output: Sendable>: Sendable {
   /// The outputs from `head` to `tail`; the other slots are free.
-  private var slots: [Output?] = []
-  private var head = 0
-  private var tail = 0
-  private let keptCapacity: Int
+  @usableFromInline var slots: [Output?] = []
+  @usableFromInline var head = 0
+  @usableFromInline var tail = 0
+  @usableFromInline let keptCapacity: Int
 
   /// - Parameter keptCapacity: The maximum number of outputs for which an empty queue keeps its memory.
-  package init(keptCapacity: Int = .max) { self.keptCapacity = keptCapacity }
+  @inlinable package init(keptCapacity: Int = .max) { self.keptCapacity = keptCapacity }
 
-  package mutating func append(_ output: consuming Output) {
+  @inlinable package mutating func append(_ output: consuming Output) {
     if tail < slots.count { slots[tail] = output } else { slots.append(output) }
     tail += 1
   }
 
-  package mutating func next() -> Output? {
+  @inlinable package mutating func next() -> Output? {
     guard head < tail else { return nil }
     // Moved out, so that the receiver can change a datagram in place.
     let output = slots[head].take()
@@ -27,7 +27,7 @@ package struct OutputQueue<Output: Sendable>: Sendable {
   }
 
   /// Returns all outputs, and removes them.
-  package mutating func takeAll() -> [Output] {
+  @inlinable package mutating func takeAll() -> [Output] {
     var outputs: [Output] = []
     while let output = next() { outputs.append(output) }
     return outputs
