@@ -379,4 +379,3 @@ final class ServedHook<Argument: Sendable>: AnyServedHook {
     (self.name, self.run) = (name, run)
   }
 }
-

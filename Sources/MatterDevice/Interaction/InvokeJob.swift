@@ -163,10 +163,10 @@ struct InvokeJob: Sendable {
     guard let served = context.node.clusters[index].server.commands[path.command] else {
       throw StatusError(.unsupportedCommand)
     }
-    let info = served.info
-    guard context.isAllowed(info.privilege, clusterPath) else { throw StatusError(.unsupportedAccess) }
-    guard isTimed || !info.quality.contains(.timed) else { throw StatusError(.needsTimedInteraction) }
-    guard !info.quality.contains(.fabricScoped) || context.subject.fabric != .none else {
+    let quality = served.info.quality
+    guard context.isAllowed(served.info.privilege, clusterPath) else { throw StatusError(.unsupportedAccess) }
+    guard isTimed || !quality.contains(.timed) else { throw StatusError(.needsTimedInteraction) }
+    guard !quality.contains(.fabricScoped) || context.subject.fabric != .none else {
       throw StatusError(.unsupportedAccess)
     }
     guard !context.node.isUnreachable(clusterPath) else { throw StatusError(.failure) }
@@ -174,7 +174,7 @@ struct InvokeJob: Sendable {
     let fields = try context.enter(index) { (context) throws(StatusError) in
       try served.run(&context, command.fieldsRange?.lowerBound, bytes)
     }
-    guard let fields, let response = info.response?.id else { return nil }
+    guard let fields, let response = served.info.response?.id else { return nil }
     return (response, fields)
   }
 }

@@ -60,9 +60,9 @@ struct SessionTable: Sendable {
 
   /// Returns the CASE session with a node that received a message most recently.
   func newest(fabric: FabricIndex, peer: NodeID) -> SessionID? {
-    peers[peer].lazy.compactMap { position(of: $0) }.filter { row[$0].info.fabric == fabric && !row[$0].info.isExpiring }
-      .max { (row[$0].info.lastHeard, row[$0].info.id) < (row[$1].info.lastHeard, row[$1].info.id) }
-      .map { row[$0].info.id }
+    peers[peer].lazy.compactMap { position(of: $0).map { row[$0].info } }
+      .filter { $0.fabric == fabric && !$0.isExpiring }
+      .max { ($0.lastHeard, $0.id) < ($1.lastHeard, $1.id) }?.id
   }
 
   /// Returns the sender of the latest authenticated CASE message since the previous call, or nil if there was none.
