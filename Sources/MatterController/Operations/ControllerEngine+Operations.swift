@@ -204,17 +204,20 @@ extension ControllerEngine {
   /// Starts queued operations in order, as far as the limit of exchanges allows.
   /// - Returns: whether any was started.
   mutating func runBacklog(at now: Instant) -> Bool {
-    var isAny = false
-    for node in operations.backlog.keys.sorted() {
-      while let id = operations.backlog[node]?.first,
-        peers.session(of: node).map({ transactions.hasCapacity(on: $0) }) ?? true
-      {
+    var ready: [NodeID] = []
+    for node in operations.backlog.keys where hasCapacity(for: node) { ready.append(node) }
+    for node in ready.sorted() {
+      while let id = operations.backlog[node]?.first, hasCapacity(for: node) {
         operations.dequeue(id, of: node)
         run(id, at: now)
-        isAny = true
       }
     }
-    return isAny
+    return !ready.isEmpty
+  }
+
+  /// Whether another exchange may be opened with a node, or a session.
+  private func hasCapacity(for node: NodeID) -> Bool {
+    peers.session(of: node).map { transactions.hasCapacity(on: $0) } ?? true
   }
 }
 

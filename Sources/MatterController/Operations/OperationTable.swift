@@ -79,9 +79,12 @@ struct OperationTable: Sendable {
   }
 
   mutating func dequeue(_ id: OperationID, of node: NodeID) {
-    guard let index = backlog[node]?.firstIndex(of: id) else { return }
-    backlog[node]?.remove(at: index)
-    if backlog[node]?.isEmpty == true { backlog[node] = nil }
+    // By position, since a change through the key allocates.
+    guard let position = backlog.index(forKey: node), let index = backlog.values[position].firstIndex(of: id) else {
+      return
+    }
+    backlog.values[position].remove(at: index)
+    if backlog.values[position].isEmpty { backlog.remove(at: position) }
   }
 
   // MARK: Group and access changes
