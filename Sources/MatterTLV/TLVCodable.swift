@@ -18,7 +18,8 @@ extension TLVCodable {
 
   /// The canonical encoding, with an anonymous tag.
   public var tlv: [UInt8] {
-    var writer = TLVWriter()
+    // The smallest allocation has space for eight bytes, as most numbers need.
+    var writer = TLVWriter(reservingCapacity: 8)
     encode(to: &writer, .anonymous)
     return writer.bytes
   }
@@ -44,18 +45,20 @@ extension String: TLVCodable {
   public func encode(to writer: inout TLVWriter, _ tag: TLVTag) { writer.write(self, tag) }
 }
 
+// Inlinable, because other modules have copies of the conformances below, which would call the unspecialized functions.
+
 extension TLVCodable where Self: UnsignedInteger & FixedWidthInteger {
-  public init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
+  @inlinable public init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
     self = try reader.unsigned(as: Self.self)
   }
-  public func encode(to writer: inout TLVWriter, _ tag: TLVTag) { writer.write(UInt64(self), tag) }
+  @inlinable public func encode(to writer: inout TLVWriter, _ tag: TLVTag) { writer.write(UInt64(self), tag) }
 }
 
 extension TLVCodable where Self: SignedInteger & FixedWidthInteger {
-  public init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
+  @inlinable public init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
     self = try reader.signed(as: Self.self)
   }
-  public func encode(to writer: inout TLVWriter, _ tag: TLVTag) { writer.write(Int64(self), tag) }
+  @inlinable public func encode(to writer: inout TLVWriter, _ tag: TLVTag) { writer.write(Int64(self), tag) }
 }
 
 extension UInt8: TLVCodable {}

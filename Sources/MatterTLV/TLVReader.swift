@@ -205,14 +205,14 @@ public struct TLVReader: Sendable {
     bytes.extracting(start..<(start + count)).withUnsafeBytes { [UInt8]($0) }
   }
 
-  private mutating func read8(_ bytes: RawSpan) throws(TLVError) -> UInt8 {
+  @inline(__always) private mutating func read8(_ bytes: RawSpan) throws(TLVError) -> UInt8 {
     guard offset < bytes.byteCount else { throw .truncated }
     defer { offset += 1 }
     return bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
   /// Reads 2^`log2` bytes, little-endian.
-  private mutating func read(_ log2: UInt8, _ bytes: RawSpan) throws(TLVError) -> UInt64 {
+  @inline(__always) private mutating func read(_ log2: UInt8, _ bytes: RawSpan) throws(TLVError) -> UInt64 {
     let count = 1 << Int(log2)
     guard bytes.byteCount - offset >= count else { throw .truncated }
     defer { offset += count }
@@ -235,7 +235,7 @@ public struct TLVReader: Sendable {
     }
   }
 
-  private mutating func readTag(_ form: UInt8, _ bytes: RawSpan) throws(TLVError) {
+  @inline(__always) private mutating func readTag(_ form: UInt8, _ bytes: RawSpan) throws(TLVError) {
     switch form {
     case 0: tag = .anonymous
     case 1: tag = .context(try read8(bytes))
@@ -250,7 +250,7 @@ public struct TLVReader: Sendable {
     }
   }
 
-  private mutating func readValue(_ code: UInt8, _ bytes: RawSpan) throws(TLVError) {
+  @inline(__always) private mutating func readValue(_ code: UInt8, _ bytes: RawSpan) throws(TLVError) {
     switch code {
     case 0x00...0x03:
       type = .signedInteger

@@ -21,6 +21,9 @@ public struct TLVWriter: Sendable {
   /// Removes everything after `count`, an earlier value of ``count``.
   package mutating func truncate(to count: Int) { bytes.removeSubrange(Swift.min(count, bytes.count)...) }
 
+  /// Removes everything, and keeps the memory for further values if it is small.
+  package mutating func removeAll() { bytes.removeAll(keepingCapacity: bytes.capacity <= 64) }
+
   // MARK: Scalars
 
   /// Writes an unsigned integer in 1, 2, 4 or 8 bytes.
@@ -111,12 +114,12 @@ public struct TLVWriter: Sendable {
 
   // MARK: Parts
 
+  /// Writes the lowest 2^`log2` bytes, little-endian.
   private mutating func append(_ value: UInt64, _ log2: UInt8) {
-    switch log2 {
-    case 0: bytes.append(UInt8(truncatingIfNeeded: value))
-    case 1: withUnsafeBytes(of: UInt16(truncatingIfNeeded: value).littleEndian) { bytes.append(contentsOf: $0) }
-    case 2: withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).littleEndian) { bytes.append(contentsOf: $0) }
-    default: withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    var rest = value
+    for _ in 0..<(1 << Int(log2)) {
+      bytes.append(UInt8(truncatingIfNeeded: rest))
+      rest >>= 8
     }
   }
 

@@ -13,8 +13,8 @@ extension ControllerEngine {
     registrations[node] != nil && peers[node]?.isShortIdle == false
   }
 
-  /// Whether requests to a node wait until it is active.
-  public func isAsleep(_ node: NodeID, at now: Instant) -> Bool {
+  /// Whether requests to a node wait until it is active. Not inlined, since the caller would copy the whole engine.
+  @inline(never) public func isAsleep(_ node: NodeID, at now: Instant) -> Bool {
     guard operatesLong(node), let peer = peers[node] else { return false }
     // After a start, the node may be active.
     guard let until = reachableUntil(peer) else { return peer.isPresumedAsleep }

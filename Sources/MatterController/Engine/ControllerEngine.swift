@@ -24,7 +24,7 @@ public struct ControllerEngine: Engine {
   var random: any RandomSource
   var authority: FabricAuthority
 
-  var peers: [NodeID: Peer] = [:]
+  var peers = PeerTable()
   /// The deadlines of the searches for sessions; see ``Connecting/wakeUp``.
   var connecting = Deadlines<NodeID>()
   var handshakes: [HandshakeID: HandshakeOwner] = [:]
@@ -52,8 +52,7 @@ public struct ControllerEngine: Engine {
   private var traffic = (received: UInt64(0), sent: UInt64(0))
   /// The number of commands in all invoke operations.
   var invokes: UInt64 = 0
-  private var effects: [Effect<ControllerEvent>] = []
-  private var effectsTaken = 0
+  private var effects = OutputQueue<Effect<ControllerEvent>>()
 
   /// - Parameter state: the contents of the store; without a stored fabric, a new one is created.
   /// - Throws: ``ControllerError/certificate(_:)`` if the stored fabric is invalid, or a certificate cannot be issued.
@@ -64,13 +63,13 @@ public struct ControllerEngine: Engine {
     var random = random
     let changes: [StoreChange]
     (authority, changes) = try FabricAuthority.open(configuration, state, random: &random)
-    peers = PeerRecord.records(in: state).mapValues { Peer($0) }
+    for record in PeerRecord.records(in: state).values { peers[record.nodeID] = Peer(record) }
     for node in configuration.membership?.nodes ?? [] { peers[node] = Peer(PeerRecord(node)) }
     groupTable = GroupTable(state)
     tagTable = TagTable(state)
     unconfirmed = UnconfirmedTable(state)
     registrations = CheckInRegistration.registrations(in: state)
-    let resumption = peers.keys.sorted().compactMap { node in
+    let resumption = peers.ids.sorted().compactMap { node in
       state[PeerRecord.resumptionKey(node)].flatMap {
         ResumptionRecord(stored: $0, fabric: FabricAuthority.fabricIndex)
       }
@@ -92,14 +91,14 @@ public struct ControllerEngine: Engine {
 
   /// The nodes of the fabric, by id.
   public var nodes: [PeerRecord] {
-    peers.values.filter(\.isStored).map(\.record).sorted { $0.nodeID < $1.nodeID }
+    peers.all.filter(\.isStored).map(\.record).sorted { $0.nodeID < $1.nodeID }
   }
 
   /// Returns the stored record of a node.
   public func node(_ id: NodeID) -> PeerRecord? { peers[id].flatMap { $0.isStored ? $0.record : nil } }
 
   /// Whether a session with the node is established.
-  public func isConnected(_ node: NodeID) -> Bool { peers[node]?.session != nil }
+  public func isConnected(_ node: NodeID) -> Bool { peers.session(of: node) != nil }
 
   /// Returns the last value that was read or reported, one element with an anonymous tag.
   public func cachedValue(_ path: ConcreteAttributePath, of node: NodeID) -> (value: [UInt8], dataVersion: UInt32)? {
@@ -165,17 +164,7 @@ public struct ControllerEngine: Engine {
 
   public var nextDeadline: Instant? { .earlier(core.nextDeadline, earliestDeadline) }
 
-  public mutating func nextEffect() -> Effect<ControllerEvent>? {
-    guard effectsTaken < effects.count else {
-      if effectsTaken > 0 {
-        effects.removeAll(keepingCapacity: true)
-        effectsTaken = 0
-      }
-      return nil
-    }
-    defer { effectsTaken += 1 }
-    return effects[effectsTaken]
-  }
+  public mutating func nextEffect() -> Effect<ControllerEvent>? { effects.next() }
 
   mutating func emit(_ event: ControllerEvent) { effects.append(.emit(event)) }
   mutating func perform(_ effect: Effect<ControllerEvent>) { effects.append(effect) }

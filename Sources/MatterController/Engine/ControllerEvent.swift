@@ -12,7 +12,7 @@ public struct OperationID: Hashable, Comparable, Sendable, CustomStringConvertib
 /// A subscription is a long-running operation; renewals keep the handle.
 public typealias SubscriptionHandle = OperationID
 
-/// Events of a controller.
+/// Events of a controller. Large rare ones are indirect, so that the others are small.
 public enum ControllerEvent: Sendable {
   /// The operation is over. Emitted once per operation, as its last event.
   case completed(OperationID, Result<OperationOutcome, ControllerError>)
@@ -46,15 +46,15 @@ public enum ControllerEvent: Sendable {
   case sessionClosed(NodeID, SessionCloseReason)
 
   /// Result of ``ControllerEngine/discover(_:timeout:at:)``: a service was found or has changed.
-  case serviceFound(OperationID, MatterService)
+  indirect case serviceFound(OperationID, MatterService)
   /// A service was withdrawn or has expired.
-  case serviceLost(OperationID, MatterService)
+  indirect case serviceLost(OperationID, MatterService)
 }
 
-/// Result of a successful operation.
+/// Result of a successful operation. Large rare ones are indirect, so that the others are small.
 public enum OperationOutcome: Sendable {
   /// The device is commissioned.
-  case commissioned(CommissioningResult)
+  indirect case commissioned(CommissioningResult)
   /// Attributes and events in the device's order, with the statuses of paths that could not be read.
   case report(ReassembledReport)
   /// One status per write, or per part of a write.
@@ -68,9 +68,9 @@ public enum OperationOutcome: Sendable {
   /// The node was removed. Other than ``Removal/confirmed`` only if the removal was forced.
   case removed(NodeID, Removal)
   /// The window, with its passcode and setup code if it has its own.
-  case windowOpened(CommissioningWindow)
+  indirect case windowOpened(CommissioningWindow)
   /// The group after a change of its members or its keys.
-  case groupChanged(GroupRecord)
+  indirect case groupChanged(GroupRecord)
   /// The node has the access entries of the tags, except those for which its list has no space.
   case accessChanged(NodeID, isFull: Bool)
   /// The controller receives the Check-In messages of the node.

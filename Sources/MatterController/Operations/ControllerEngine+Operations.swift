@@ -6,7 +6,7 @@ internal import MatterProtocol
 // The lifecycle of an operation, from its call to its single completed event.
 extension ControllerEngine {
   mutating func start(_ task: Operation.Task, _ node: NodeID, _ timeout: Duration?, at now: Instant) -> OperationID {
-    guard peers[node]?.isStored == true else { return refuse(.unknownNode(node)) }
+    guard peers.isStored(node) else { return refuse(.unknownNode(node)) }
     let deadline = timeout.map { now + $0 }
     let id = operations.add(task, node, deadline: deadline)
     schedule(deadline)
@@ -24,10 +24,10 @@ extension ControllerEngine {
 
   /// Sends the operation's next request over the node's session; opens the session first if needed.
   mutating func run(_ id: OperationID, at now: Instant) {
-    guard let node = operations[id]?.node, !operations.mustWait(id) else { return }
+    guard let operation = operations[id], let node = operation.node, !operations.mustWait(operation) else { return }
     guard !isAsleep(node, at: now) else { return hold(id, of: node, at: now) }
-    if let session = peers[node]?.session {
-      if proceed(id, on: session, isOld: true, at: now) { return }
+    if let session = peers.session(of: node) {
+      if proceed(operation, on: session, isOld: true, at: now) { return }
       peers[node]?.session = nil
     }
     peers[node]?.waiting.append(id)
@@ -37,6 +37,13 @@ extension ControllerEngine {
   /// - Returns: false if the session cannot be used any longer.
   mutating func proceed(_ id: OperationID, on session: SessionID, isOld: Bool, at now: Instant) -> Bool {
     guard let operation = operations[id], operation.node != nil else { return true }
+    return proceed(operation, on: session, isOld: isOld, at: now)
+  }
+
+  private mutating func proceed(
+    _ operation: Operation, on session: SessionID, isOld: Bool, at now: Instant
+  ) -> Bool {
+    let id = operation.id
     let request: NodeRequest?
     switch operation.task {
     case .connect:
@@ -165,8 +172,7 @@ extension ControllerEngine {
   ) {
     guard let operation = operations.remove(id) else { return }
     if let node = operation.node {
-      peers[node]?.waiting.removeAll { $0 == id }
-      peers[node]?.held.removeAll { $0 == id }
+      peers.removeWaiting(id, of: node)
     }
     dropTransactions(of: id, at: now)
     if let node = operation.node { stopConnectingIfIdle(node, at: now) }
@@ -198,17 +204,20 @@ extension ControllerEngine {
   /// Starts queued operations in order, as far as the limit of exchanges allows.
   /// - Returns: whether any was started.
   mutating func runBacklog(at now: Instant) -> Bool {
-    var isAny = false
-    for node in operations.backlog.keys.sorted() {
-      while let id = operations.backlog[node]?.first,
-        peers[node]?.session.map({ transactions.hasCapacity(on: $0) }) ?? true
-      {
+    var ready: [NodeID] = []
+    for node in operations.backlog.keys where hasCapacity(for: node) { ready.append(node) }
+    for node in ready.sorted() {
+      while let id = operations.backlog[node]?.first, hasCapacity(for: node) {
         operations.dequeue(id, of: node)
         run(id, at: now)
-        isAny = true
       }
     }
-    return isAny
+    return !ready.isEmpty
+  }
+
+  /// Whether another exchange may be opened with a node, or a session.
+  private func hasCapacity(for node: NodeID) -> Bool {
+    peers.session(of: node).map { transactions.hasCapacity(on: $0) } ?? true
   }
 }
 
@@ -228,7 +237,7 @@ extension ControllerEngine {
     guard let exchange = core.openExchange(on: session, at: now) else { return false }
     var transaction = Transaction(operation, request, on: exchange, isOld: isOld)
     transaction.sendNext(over: &core, then: responseTimeout, at: now)
-    transactions.add(transaction)
+    transactions.add(consume transaction)
     return true
   }
 

@@ -4,18 +4,19 @@ internal import MatterProtocol
 
 /// An operation in progress.
 struct Operation: Sendable {
+  /// Large rare ones are indirect, so that the others are small.
   enum Task: Sendable {
     case request(NodeRequest)
     case connect
     case subscribe
     case remove(isForced: Bool, index: FabricIndex?)
-    case openWindow(CommissioningWindow, CommandData)
+    indirect case openWindow(CommissioningWindow, CommandData)
     case commission
-    case discover(DiscoveryQuery)
-    case changeGroup(GroupChange)
-    case changeAccess(AccessChange)
+    indirect case discover(DiscoveryQuery)
+    indirect case changeGroup(GroupChange)
+    indirect case changeAccess(AccessChange)
     /// Register for Check-In messages with a key. If it ends a commissioning, its operation completes afterward.
-    case register(key: [UInt8], after: (OperationID, CommissioningResult)?)
+    indirect case register(key: [UInt8], after: (OperationID, CommissioningResult)?)
   }
 
   /// The continuation after an answer.
@@ -26,8 +27,8 @@ struct Operation: Sendable {
     /// The node removed the fabric.
     case removed
     case subscribed(SubscribeResponse)
-    case groupChanged(GroupChange)
-    case accessChanged(AccessChange)
+    indirect case groupChanged(GroupChange)
+    indirect case accessChanged(AccessChange)
     /// The node accepted the registration, with its present counter.
     case registered(key: [UInt8], counter: UInt32)
   }

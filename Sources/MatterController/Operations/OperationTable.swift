@@ -3,7 +3,7 @@ internal import MatterProtocol
 
 /// The operations in progress, including operations that wait for an exchange with their node.
 ///
-/// Every change of an operation passes the subscript, which updates the index by node and the deadlines.
+/// Each change of an operation updates the index by node and the deadlines.
 struct OperationTable: Sendable {
   private var operations: [OperationID: Operation] = [:]
   private var idsByNode = SortedGroups<NodeID, OperationID>()
@@ -39,15 +39,20 @@ struct OperationTable: Sendable {
 
   mutating func add(_ task: Operation.Task, _ node: NodeID? = nil, deadline: Instant? = nil) -> OperationID {
     let id = makeID()
-    self[id] = Operation(id: id, task: task, node: node, deadline: deadline)
+    operations[id] = Operation(id: id, task: task, node: node, deadline: deadline)
+    idsByNode.move(id, from: nil, to: node)
+    deadlines[id] = deadline
     if case .discover = task { discoveries.insert(id) }
     return id
   }
 
   mutating func remove(_ id: OperationID) -> Operation? {
     dequeue(id)
-    discoveries.remove(id)
-    return self[id].take()
+    guard let operation = operations.removeValue(forKey: id) else { return nil }
+    idsByNode.move(id, from: operation.node, to: nil)
+    deadlines[id] = nil
+    if case .discover = operation.task { discoveries.remove(id) }
+    return operation
   }
 
   /// Returns the operations with a node, in order.
@@ -74,9 +79,12 @@ struct OperationTable: Sendable {
   }
 
   mutating func dequeue(_ id: OperationID, of node: NodeID) {
-    guard let index = backlog[node]?.firstIndex(of: id) else { return }
-    backlog[node]?.remove(at: index)
-    if backlog[node]?.isEmpty == true { backlog[node] = nil }
+    // By position, since a change through the key allocates.
+    guard let position = backlog.index(forKey: node), let index = backlog.values[position].firstIndex(of: id) else {
+      return
+    }
+    backlog.values[position].remove(at: index)
+    if backlog.values[position].isEmpty { backlog.remove(at: position) }
   }
 
   // MARK: Group and access changes
@@ -88,10 +96,10 @@ struct OperationTable: Sendable {
   }
 
   /// Whether an earlier change of the node's groups, or of its access entries, is in progress.
-  func mustWait(_ id: OperationID) -> Bool {
-    switch operations[id]?.task {
-    case .changeGroup(let change): groupChanges(of: change.node).contains { $0.id < id }
-    case .changeAccess(let change): accessChanges(of: change.node).contains { $0 < id }
+  func mustWait(_ operation: Operation) -> Bool {
+    switch operation.task {
+    case .changeGroup(let change): groupChanges(of: change.node).contains { $0.id < operation.id }
+    case .changeAccess(let change): accessChanges(of: change.node).contains { $0 < operation.id }
     default: false
     }
   }

@@ -7,7 +7,7 @@ enum NodeRequest: Sendable {
   /// The messages are sent one after the other.
   case write(WriteRequestChunks, timed: Duration?)
   case invoke([CommandData], timed: Duration?)
-  case subscribe(SubscribeRequest)
+  indirect case subscribe(SubscribeRequest)
 
   var timed: Duration? {
     switch self {
@@ -47,7 +47,7 @@ struct Transaction: Sendable {
   enum Message: Sendable {
     case timed(TimedRequest)
     case read(ReadRequest)
-    case subscribe(SubscribeRequest)
+    indirect case subscribe(SubscribeRequest)
     /// The encoded message.
     case write([UInt8])
     case invoke(InvokeRequest)
@@ -72,7 +72,8 @@ struct Transaction: Sendable {
   /// Whether the session was established before the operation needed one.
   let isOnOldSession: Bool
   private(set) var phase: Phase
-  private var report = ReassembledReport()
+  /// The report of a read or subscription, from its first message on.
+  private var report: ReassembledReport?
   private var statuses: [AttributeStatus] = []
   /// Number of messages of a write, or of commands of an invoke, that were sent.
   private var sent = 0
@@ -144,16 +145,14 @@ struct Transaction: Sendable {
       return .send
     case (.read, .main, .reportData):
       let data = try ReportData(decoding: payload)
-      try report.append(data)
-      return report.isComplete ? .finish(.report(report), acknowledges: !data.suppressResponse) : .acknowledge
+      guard let report = try assemble(data) else { return .acknowledge }
+      return .finish(.report(report), acknowledges: !data.suppressResponse)
     case (.subscribe, .main, .reportData):
       let data = try ReportData(decoding: payload)
       guard let subscription = data.subscriptionID else { throw .malformed(.missingMember(0)) }
       granted(subscription)
-      try report.append(data)
-      guard report.isComplete else { return .acknowledge }
+      guard let report = try assemble(data) else { return .acknowledge }
       phase = .primed
-      defer { report = ReassembledReport() }
       return .primed(report)
     case (.subscribe, .primed, .subscribeResponse):
       return .finish(.subscribed(try SubscribeResponse(decoding: payload)))
@@ -164,6 +163,16 @@ struct Transaction: Sendable {
       return handle(try InvokeResponse(decoding: payload), to: commands)
     default: throw .unexpected(opcode)
     }
+  }
+
+  /// Adds a message to the report.
+  /// - Returns: the report if it is complete.
+  private mutating func assemble(_ data: ReportData) throws(InteractionError) -> ReassembledReport? {
+    var assembled = report.take() ?? ReassembledReport()
+    try assembled.append(data)
+    guard !assembled.isComplete else { return assembled }
+    report = assembled
+    return nil
   }
 
   private var isWriteFinished: Bool {

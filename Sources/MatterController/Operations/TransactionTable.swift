@@ -11,7 +11,7 @@ struct TransactionTable: Sendable {
   /// counter window and be acknowledged as a duplicate without an answer; and small nodes support few exchanges.
   static let maximumPerSession = 5
 
-  mutating func add(_ transaction: Transaction) { transactions[transaction.exchange] = transaction }
+  mutating func add(_ transaction: consuming Transaction) { transactions[transaction.exchange] = transaction }
 
   mutating func remove(_ exchange: ExchangeID) -> Transaction? { transactions.removeValue(forKey: exchange) }
 

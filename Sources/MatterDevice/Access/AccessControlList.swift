@@ -55,7 +55,7 @@ extension ServerContext {
     switch subject.kind {
     case .device, .pase: true
     case .case, .group:
-      node.acl.grants(needed, to: subject, path, deviceTypes: node.endpoint(path.endpoint)?.deviceTypes ?? [])
+      node.acl.grants(needed, to: subject, path, deviceTypes: node.deviceTypes(of: path.endpoint))
     }
   }
 }

@@ -175,9 +175,9 @@ extension ClusterServer {
   public func hook<C: Cluster, Argument: Sendable>(
     _ hook: ServerHook<C, Argument>, _ body: @escaping @Sendable (inout ServerContext, Argument) -> Void
   ) -> Self {
-    let run: @Sendable (inout ServerContext, any Sendable) -> Void = { context, argument in
-      if let argument = argument as? Argument { body(&context, argument) }
+    changed {
+      $0.hooks.removeAll { $0.name == hook.name }
+      $0.hooks.append(ServedHook(hook.name, body))
     }
-    return changed { $0.hooks[hook.name] = run }
   }
 }

@@ -238,7 +238,10 @@ public struct ClusterServer: Sendable {
   var timers: [TimerID: ContextHandler] { storage.elements.timers }
   var clockChanges: [ContextHandler] { storage.elements.clockChanges }
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] { storage.elements.fabricRemovals }
-  var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] { storage.elements.hooks }
+  /// Returns the handler of a hook; nil if the server has none.
+  func hook<C: Cluster, Argument>(_ hook: ServerHook<C, Argument>) -> ServedHook<Argument>? {
+    storage.elements.hooks.first { $0.name == hook.name } as? ServedHook<Argument>
+  }
   var parts: [String: ServedPart] { storage.elements.parts }
   var files: (@Sendable (inout ServerContext, [UInt8]) -> [UInt8]?)? { storage.elements.files }
 
@@ -265,7 +268,8 @@ struct ServerElements: Sendable {
   var timers: [TimerID: ContextHandler] = [:]
   var clockChanges: [ContextHandler] = []
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []
-  var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] = [:]
+  /// A list of few, which is searched faster than a dictionary.
+  var hooks: [any AnyServedHook] = []
   var parts: [String: ServedPart] = [:]
   /// Returns the file with a name, or nil if there is none.
   var files: (@Sendable (inout ServerContext, [UInt8]) -> [UInt8]?)?
@@ -353,7 +357,25 @@ struct ServedPart: Sendable {
   let act: @Sendable (inout ServerContext, String) throws(StatusError) -> Void
 }
 
-struct ServedCommand: Sendable {
+/// A class, so that a command is not copied when it runs.
+final class ServedCommand: Sendable {
   let info: CommandInfo
   let run: CommandHandler
+
+  init(info: CommandInfo, run: @escaping CommandHandler) { (self.info, self.run) = (info, run) }
+}
+
+/// The handler of a hook with any argument.
+protocol AnyServedHook: AnyObject, Sendable {
+  var name: String { get }
+}
+
+/// The handler of a hook.
+final class ServedHook<Argument: Sendable>: AnyServedHook {
+  let name: String
+  let run: @Sendable (inout ServerContext, Argument) -> Void
+
+  init(_ name: String, _ run: @escaping @Sendable (inout ServerContext, Argument) -> Void) {
+    (self.name, self.run) = (name, run)
+  }
 }

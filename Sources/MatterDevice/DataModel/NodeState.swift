@@ -100,7 +100,7 @@ struct NodeState: Sendable {
       }
     }
     let hasDrain = clusters.contains {
-      $0.path.cluster == PowerSource.id && $0.server.hooks[PowerSourceServer.used.name] != nil
+      $0.path.cluster == PowerSource.id && $0.server.hook(PowerSourceServer.used) != nil
     }
     uses = hasDrain ? uses ?? [:] : nil
   }
@@ -151,23 +151,34 @@ struct NodeState: Sendable {
     }
     return low < clusters.count && clusters[low].path == path ? low : nil
   }
-  func endpoint(_ id: EndpointID) -> EndpointDefinition? { endpoints.first { $0.id == id } }
+  func endpoint(_ id: EndpointID) -> EndpointDefinition? { position(of: id).map { endpoints[$0] } }
+  func hasEndpoint(_ id: EndpointID) -> Bool { position(of: id) != nil }
+  /// Returns the device types of an endpoint; empty if it does not exist.
+  func deviceTypes(of id: EndpointID) -> [DeviceType] { position(of: id).map { endpoints[$0].deviceTypes } ?? [] }
+
+  /// By index, since an iterator copies the elements.
+  private func position(of id: EndpointID) -> Int? {
+    for index in endpoints.indices where endpoints[index].id == id { return index }
+    return nil
+  }
 
   // MARK: Changes
 
   /// Sets the value of an attribute, and records the resulting changes, reports and events.
   /// - Returns: Whether the value changed.
   mutating func set(_ index: Int, _ attribute: AttributeID, _ bytes: [UInt8], reporting: Reporting) -> Bool {
-    guard let served = clusters[index].server.attributes[attribute], clusters[index][attribute] != bytes else {
-      return false
-    }
+    // Only these properties, since a copy of the whole declaration takes longer than everything else.
+    guard clusters[index][attribute] != bytes,
+      let isStored = clusters[index].server.attributes[attribute]?.isStored,
+      let quality = clusters[index].server.attributes[attribute]?.info.quality
+    else { return false }
     clusters[index][attribute] = bytes
     clusters[index].dataVersion &+= 1
     let path = ConcreteAttributePath(clusters[index].path.endpoint, clusters[index].path.cluster, attribute)
-    if served.isStored {
+    if isStored {
       changes.append(StoreChange(StoreKey.attribute(path), bytes, isDurable: Self.isDurable(path.cluster)))
     }
-    if reporting == .now, !served.info.quality.contains(.changesOmitted) {
+    if reporting == .now, !quality.contains(.changesOmitted) {
       dirty.append(path)
       if path.cluster != PowerSource.id, path.endpoint != .root { uses?[path.endpoint, default: 0] += 1 }
     }
@@ -242,8 +253,9 @@ enum StoreKey {
   static func event(_ number: UInt64) -> String { events + String(number, radix: 16) }
   static let lastFabricIndex = "fabrics/last"
   static func fabric(_ index: FabricIndex) -> String { "fabric/\(index.rawValue)" }
+  /// Concatenated, since the memory that an interpolation reserves exceeds that of a string without an allocation.
   static func attributes(of path: ClusterPath) -> String {
-    "attribute/\(path.endpoint.rawValue)/\(String(path.cluster.rawValue, radix: 16))/"
+    "attribute/" + String(path.endpoint.rawValue) + "/" + String(path.cluster.rawValue, radix: 16) + "/"
   }
   /// Returns the prefixes of the attributes and of the private entries of an endpoint's servers.
   static func prefixes(of endpoint: EndpointID) -> (attributes: String, servers: String) {

@@ -36,7 +36,9 @@ extension ServerContext {
     _ attribute: Attribute<C, Value>, _ value: Value, reporting: Reporting = .now, on endpoint: EndpointID? = nil
   ) {
     guard let index = index(of: C.self, on: endpoint) else { return }
-    set(index, attribute.id, value.tlv, reporting: reporting)
+    encoder.removeAll()
+    value.encode(to: &encoder, .anonymous)
+    set(index, attribute.id, encoder.bytes, reporting: reporting)
   }
 
   /// Reports a change of an attribute that ``ClusterServer/onRead(_:_:)`` computes.

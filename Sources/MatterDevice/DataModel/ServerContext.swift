@@ -1,6 +1,7 @@
 internal import MatterCrypto
 public import MatterModel
 public import MatterProtocol
+internal import MatterTLV
 
 /// The view of a ``ClusterServer`` handler on the node, from one cluster of one endpoint.
 ///
@@ -18,6 +19,8 @@ public struct ServerContext: Sendable {
   public internal(set) var subject = Subject.device
   /// Whether the current write replaces a whole list rather than appending to it.
   var isReplacingList = false
+  /// Encodes new values of attributes. Most are equal to the old ones, so its memory is used again.
+  var encoder = TLVWriter()
   /// The nesting depth of handlers that call handlers.
   private var depth = 0
   private static let maximumDepth = 16
@@ -52,6 +55,8 @@ public struct ServerContext: Sendable {
 
   /// Returns the index of a cluster, by default on this endpoint.
   func index<C: Cluster>(of _: C.Type, on endpoint: EndpointID?) -> Int? {
+    // Most accesses are to the handler's own cluster.
+    if endpoint == nil, node.clusters[current].path.cluster == C.id { return current }
     // Build the path first: `node.index(… self.endpoint …)` would copy the whole node before it evaluates the endpoint.
     let path = ClusterPath(endpoint ?? self.endpoint, C.id)
     return node.index(path)
@@ -95,10 +100,10 @@ public struct ServerContext: Sendable {
   public mutating func call<C: Cluster, Argument: Sendable>(
     _ hook: ServerHook<C, Argument>, _ argument: Argument, on endpoint: EndpointID? = nil
   ) -> Bool {
-    guard let index = index(of: C.self, on: endpoint),
-      let body = node.clusters[index].server.hooks[hook.name]
-    else { return false }
-    enterQuietly(index) { body(&$0, argument) }
+    guard let index = index(of: C.self, on: endpoint), let served = node.clusters[index].server.hook(hook) else {
+      return false
+    }
+    enterQuietly(index) { served.run(&$0, argument) }
     return true
   }
 
@@ -151,7 +156,11 @@ public struct ServerContext: Sendable {
 
   /// Private state of the server until the device restarts: one value per type.
   public subscript<State: Sendable>(scratch _: State.Type) -> State? {
-    get { node.clusters[current].scratch[ObjectIdentifier(State.self)] as? State }
+    get {
+      // The cast of a missing value would take longer.
+      guard let state = node.clusters[current].scratch[ObjectIdentifier(State.self)] else { return nil }
+      return state as? State
+    }
     set { node.clusters[current].scratch[ObjectIdentifier(State.self)] = newValue }
   }
 

@@ -8,7 +8,14 @@ internal import MatterProtocol
 struct CommissioningState: Sendable {
   /// Sorted by index.
   var fabrics: [Fabric] = [] { didSet { isChanged = true } }
-  @Boxed var failSafe: FailSafe? { didSet { isChanged = true } }
+  @Boxed var failSafe: FailSafe? {
+    didSet {
+      isChanged = true
+      failSafeDeadline = failSafe?.deadline
+    }
+  }
+  /// The deadline of the fail-safe, which is needed more often than the rest of it.
+  private(set) var failSafeDeadline: Instant?
   var window: CommissioningWindow? { didSet { isChanged = true } }
   /// Whether a PASE session exists, during which no other can be established.
   var isPASEBusy = false { didSet { isChanged = true } }

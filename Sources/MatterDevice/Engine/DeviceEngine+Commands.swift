@@ -122,25 +122,24 @@ extension DeviceEngine {
   /// Restores the factory state and restarts. Fabrics, settings and sessions are removed.
   public mutating func factoryReset(at now: Instant) {
     advance(to: now)
-    let begin = effects.count
+    let earlier = effects.takeAll()
     for session in core.sessions { core.close(session.id, notifyingPeer: true, at: now) }
     for fabric in fabrics { context.remove(fabric.index) }
     settle()
     withdrawAll()
     let forgotten = storedKeys.sorted().map { StoreChange($0, nil, isDurable: true) }
     var random: any RandomSource = context.node.random
-    let earlier = Array(effects[effectsTaken..<begin])
-    let last = Array(effects[begin...])
+    let last = effects.takeAll()
     let source = random.fork()
     // Only the record of the orderly shutdown is kept.
     self = DeviceEngine(
       configuration, endpoints: context.node.definitions, stored: [StoreKey.shutDown: true.tlv], random: source,
       signatures: context.node.signatures, at: now)
     // One store effect before all others, so that a loss of power leaves the device either unchanged or reset.
-    let changes = Self.stored(by: last) + forgotten + Self.stored(by: effects)
-    let others = (last + effects).filter { if case .store = $0 { false } else { true } }
-    effects = earlier
+    let first = effects.takeAll()
+    let changes = Self.stored(by: last) + forgotten + Self.stored(by: first)
+    for effect in earlier { effects.append(effect) }
     if !changes.isEmpty { effects.append(.store(Self.lastOfEach(changes))) }
-    effects += others
+    for effect in last + first { if case .store = effect { continue } else { effects.append(effect) } }
   }
 }

@@ -42,8 +42,8 @@ public struct DeviceEngine: Engine {
   /// Whether the device was shut down. It ignores all further input.
   public private(set) var isShutDown = false
 
-  var effects: [Effect<DeviceEvent>] = []
-  var effectsTaken = 0
+  /// An idle device keeps no memory for the effects of its start.
+  var effects = OutputQueue<Effect<DeviceEvent>>(keptCapacity: 4)
 
   var now: Instant { context.node.now }
 
@@ -131,14 +131,14 @@ public struct DeviceEngine: Engine {
     advanceBoundCommands()
     advanceResumptions()
     advanceHooks()
-    if let failSafe = context.node.commissioning.failSafe, failSafe.deadline <= now { context.expireFailSafe() }
+    if let deadline = context.node.commissioning.failSafeDeadline, deadline <= now { context.expireFailSafe() }
     if let deadline = context.node.commissioning.window?.deadline, deadline <= now { context.closeWindow() }
     settle()
   }
 
   public var nextDeadline: Instant? {
     guard !isShutDown else { return nil }
-    var result = Instant?.earlier(core.nextDeadline, context.node.commissioning.failSafe?.deadline)
+    var result = Instant?.earlier(core.nextDeadline, context.node.commissioning.failSafeDeadline)
     result = .earlier(result, .earlier(bound.deadline, resumptionDeadline))
     result = .earlier(result, context.node.commissioning.window?.deadline)
     result = .earlier(result, .earlier(hookDeadline, sleepDeadline))
@@ -149,16 +149,7 @@ public struct DeviceEngine: Engine {
     return result
   }
 
-  public mutating func nextEffect() -> Effect<DeviceEvent>? {
-    guard effectsTaken < effects.count else {
-      // An idle device keeps no memory for the effects of its start.
-      effects.removeAll(keepingCapacity: effects.count <= 4)
-      effectsTaken = 0
-      return nil
-    }
-    defer { effectsTaken += 1 }
-    return effects[effectsTaken]
-  }
+  public mutating func nextEffect() -> Effect<DeviceEvent>? { effects.next() }
 
   // MARK: Steps
 

@@ -25,7 +25,7 @@ extension DeviceEngine {
 
   mutating func receive(_ message: InboundMessage) {
     let exchange = message.exchange
-    let state = interactions.removeValue(forKey: exchange)
+    let state = interactions.isEmpty ? nil : interactions.removeValue(forKey: exchange)
     guard let session = core.session(exchange.session) else { return drop(exchange) }
     if message.protocolID == .bulkData || message.protocolID == .secureChannel {
       return receiveBulkData(message, state, Subject(session))
@@ -36,7 +36,7 @@ extension DeviceEngine {
       return core.close(exchange, at: now)
     }
     // A session of a removed fabric may receive the rest of a response, but send no requests, even on an old exchange.
-    if core.isExpiring(exchange.session) {
+    if session.isExpiring {
       guard message.opcode == InteractionOpcode.statusResponse.rawValue, case .invoking? = state else {
         return drop(exchange)
       }
@@ -86,7 +86,8 @@ extension DeviceEngine {
     case (.statusResponse, .invoking(let rest)):
       let response: StatusResponse = try decode(bytes)
       guard response.status == .success else { return core.close(exchange, at: now) }
-      send(rest, on: exchange)
+      guard let next = rest.first else { return core.close(exchange, at: now) }
+      send(next, then: rest.dropFirst(), on: exchange)
     // An unexpected status is not answered, lest two nodes answer each other endlessly.
     case (.statusResponse, _): drop(exchange)
     default: throw StatusError(.invalidAction)
@@ -213,15 +214,13 @@ extension DeviceEngine {
     job.run(bytes, &context)
     applyRequests(current: message.exchange.session)
     // A plain success is not sent if the client suppressed the response.
-    if job.messages.isEmpty || (request.suppressResponse && !job.requiresResponse) {
+    guard let response = job.message, job.requiresResponse || !request.suppressResponse else {
       return core.close(message.exchange, at: now)
     }
-    send(job.messages[...], on: message.exchange)
+    send(response, then: job.furtherMessages[...], on: message.exchange)
   }
 
-  private mutating func send(_ messages: ArraySlice<[UInt8]>, on exchange: ExchangeID) {
-    guard let message = messages.first else { return core.close(exchange, at: now) }
-    let rest = messages.dropFirst()
+  private mutating func send(_ message: [UInt8], then rest: ArraySlice<[UInt8]>, on exchange: ExchangeID) {
     if !rest.isEmpty { interactions[exchange] = .invoking(rest) }
     core.send(
       InvokeResponse.opcode.rawValue, payload: message, on: exchange,

@@ -5,54 +5,79 @@ internal import MatterProtocol
 struct InvokeJob: Sendable {
   let isTimed: Bool
   let isGroup: Bool
-  /// The response messages. All but the last announce more. Empty for a group.
-  private(set) var messages: [[UInt8]] = []
+  /// The first response message; nil for a group. Most responses have no other.
+  private(set) var message: [UInt8]?
+  /// The further response messages. All but the last one announce more.
+  private(set) var furtherMessages: [[UInt8]] = []
   /// Whether any response is not a plain success.
   private(set) var requiresResponse = false
-  private let commands: [CommandDataView]
+  /// The first command. Most requests have no other.
+  private let command: CommandDataView?
+  private let furtherCommands: [CommandDataView]
 
   /// Decodes and checks the request.
   /// - Throws: The status that refuses the whole request.
   init(_ request: InvokeRequestReader, _ bytes: RawSpan, isGroup: Bool, limit: Int) throws(StatusError) {
     isTimed = request.isTimed
     self.isGroup = isGroup
-    commands = try Self.commands(request, bytes, limit: limit)
+    (command, furtherCommands) = try Self.commands(request, bytes, limit: limit)
   }
 
   /// Runs the commands in order.
   /// - Parameter bytes: The message that the request was decoded from.
   mutating func run(_ bytes: RawSpan, _ context: inout ServerContext) {
-    var writer = InvokeResponseWriter()
-    for command in commands {
-      // A wildcard selects all endpoints that have the command and skips the others. Matter Core § 8.2.1.6.
-      let endpoints =
-        command.path.endpoint.map { [$0] } ?? context.endpoints.filter { mayRun(command.path, on: $0, context) }
-      // A group message must not name an endpoint, and gets no response. Matter Core § 8.8.2.2.
-      if isGroup {
-        guard command.path.endpoint == nil else { continue }
-        for endpoint in endpoints {
-          _ = Result { () throws(StatusError) in try self.run(command, command.path, endpoint, bytes, &context) }
-        }
-        continue
-      }
-      for endpoint in endpoints {
-        var path = command.path
-        path.endpoint = endpoint
-        let (answered, answer) = answer(command, path, endpoint, bytes, &context)
-        if !append(answered, command.ref, answer, &writer) {
-          // The message is full: continue in the next. A response that exceeds an empty message becomes an error
-          // status.
-          if !writer.isEmpty {
-            messages.append(writer.finish(more: true))
-            writer = InvokeResponseWriter()
-          }
-          if !append(answered, command.ref, answer, &writer) {
-            _ = writer.append(path, ref: command.ref, status: Status(.resourceExhausted))
-          }
-        }
-      }
+    if isGroup {
+      if let command { runForGroup(command, bytes, &context) }
+      for command in furtherCommands { runForGroup(command, bytes, &context) }
+      return
     }
-    if !isGroup { messages.append(writer.finish()) }
+    var writer = InvokeResponseWriter()
+    if let command { run(command, bytes, &context, &writer) }
+    for command in furtherCommands { run(command, bytes, &context, &writer) }
+    add((consume writer).finish())
+  }
+
+  /// Runs a command of a group message, which must not name an endpoint, and gets no response. Matter Core § 8.8.2.2.
+  private func runForGroup(_ command: CommandDataView, _ bytes: RawSpan, _ context: inout ServerContext) {
+    guard command.path.endpoint == nil else { return }
+    for endpoint in endpoints(of: command.path, context) {
+      _ = Result { () throws(StatusError) in try self.run(command, command.path, endpoint, bytes, &context) }
+    }
+  }
+
+  private mutating func run(
+    _ command: CommandDataView, _ bytes: RawSpan, _ context: inout ServerContext, _ writer: inout InvokeResponseWriter
+  ) {
+    if let endpoint = command.path.endpoint { return run(command, on: endpoint, bytes, &context, &writer) }
+    for endpoint in endpoints(of: command.path, context) { run(command, on: endpoint, bytes, &context, &writer) }
+  }
+
+  /// Runs a command on one endpoint, and writes its response.
+  private mutating func run(
+    _ command: CommandDataView, on endpoint: EndpointID, _ bytes: RawSpan, _ context: inout ServerContext,
+    _ writer: inout InvokeResponseWriter
+  ) {
+    var path = command.path
+    path.endpoint = endpoint
+    let (answered, answer) = answer(command, path, endpoint, bytes, &context)
+    if append(answered, command.ref, answer, &writer) { return }
+    // The message is full: continue in the next. A response that exceeds an empty message becomes an error status.
+    if !writer.isEmpty {
+      add(writer.finish(more: true))
+      writer = InvokeResponseWriter()
+    }
+    if !append(answered, command.ref, answer, &writer) {
+      _ = writer.append(path, ref: command.ref, status: Status(.resourceExhausted))
+    }
+  }
+
+  private mutating func add(_ message: [UInt8]) {
+    if self.message == nil { self.message = message } else { furtherMessages.append(message) }
+  }
+
+  /// Returns the endpoints that a wildcard selects: those that have the command. Matter Core § 8.2.1.6.
+  private func endpoints(of path: CommandPath, _ context: ServerContext) -> [EndpointID] {
+    context.endpoints.filter { mayRun(path, on: $0, context) }
   }
 
   private enum Answer { case fields([UInt8]), status(Status) }
@@ -96,22 +121,23 @@ struct InvokeJob: Sendable {
   /// Returns the commands. Several of them need unique references and paths. Matter Core § 8.8.3.1.
   private static func commands(
     _ request: InvokeRequestReader, _ bytes: RawSpan, limit: Int
-  ) throws(StatusError) -> [CommandDataView] {
+  ) throws(StatusError) -> (first: CommandDataView?, further: [CommandDataView]) {
     guard request.commandCount <= limit else { throw StatusError(.invalidAction) }
     var request = request
-    var commands: [CommandDataView] = []
+    var further: [CommandDataView] = []
     do {
-      while let command = try request.nextCommand(bytes) { commands.append(command) }
-    } catch {
-      throw StatusError(.invalidAction)
-    }
-    if commands.count > 1 {
+      guard let first = try request.nextCommand(bytes) else { return (nil, []) }
+      while let command = try request.nextCommand(bytes) { further.append(command) }
+      guard !further.isEmpty else { return (first, []) }
+      let commands = [first] + further
       guard commands.allSatisfy({ $0.ref != nil && $0.path.endpoint != nil }),
         Set(commands.map(\.ref)).count == commands.count,
         Set(commands.map(\.path)).count == commands.count
       else { throw StatusError(.invalidAction) }
+      return (first, further)
+    } catch {
+      throw StatusError(.invalidAction)
     }
-    return commands
   }
 
   /// Returns whether the endpoint has the command and the subject may invoke it there.
@@ -132,15 +158,15 @@ struct InvokeJob: Sendable {
     guard context.isAddressed(endpoint), context.isAllowed(.view, clusterPath) else {
       throw StatusError(.unsupportedAccess)
     }
-    guard context.node.endpoint(endpoint) != nil else { throw StatusError(.unsupportedEndpoint) }
+    guard context.node.hasEndpoint(endpoint) else { throw StatusError(.unsupportedEndpoint) }
     guard let index = context.node.index(clusterPath) else { throw StatusError(.unsupportedCluster) }
     guard let served = context.node.clusters[index].server.commands[path.command] else {
       throw StatusError(.unsupportedCommand)
     }
-    let info = served.info
-    guard context.isAllowed(info.privilege, clusterPath) else { throw StatusError(.unsupportedAccess) }
-    guard isTimed || !info.quality.contains(.timed) else { throw StatusError(.needsTimedInteraction) }
-    guard !info.quality.contains(.fabricScoped) || context.subject.fabric != .none else {
+    let quality = served.info.quality
+    guard context.isAllowed(served.info.privilege, clusterPath) else { throw StatusError(.unsupportedAccess) }
+    guard isTimed || !quality.contains(.timed) else { throw StatusError(.needsTimedInteraction) }
+    guard !quality.contains(.fabricScoped) || context.subject.fabric != .none else {
       throw StatusError(.unsupportedAccess)
     }
     guard !context.node.isUnreachable(clusterPath) else { throw StatusError(.failure) }
@@ -148,7 +174,7 @@ struct InvokeJob: Sendable {
     let fields = try context.enter(index) { (context) throws(StatusError) in
       try served.run(&context, command.fieldsRange?.lowerBound, bytes)
     }
-    guard let fields, let response = info.response?.id else { return nil }
+    guard let fields, let response = served.info.response?.id else { return nil }
     return (response, fields)
   }
 }

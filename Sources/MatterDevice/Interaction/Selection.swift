@@ -46,7 +46,7 @@ extension ServerContext {
   func lookUp(_ path: ConcreteAttributePath) -> Result<(cluster: Int, info: AttributeInfo), StatusError> {
     let clusterPath = ClusterPath(path.endpoint, path.cluster)
     guard isAllowed(.view, clusterPath) else { return .failure(StatusError(.unsupportedAccess)) }
-    guard node.endpoint(path.endpoint) != nil else { return .failure(StatusError(.unsupportedEndpoint)) }
+    guard node.hasEndpoint(path.endpoint) else { return .failure(StatusError(.unsupportedEndpoint)) }
     guard let cluster = node.index(clusterPath) else { return .failure(StatusError(.unsupportedCluster)) }
     guard let info = node.clusters[cluster].info(path.attribute), !node.isHidden(path) else {
       return .failure(StatusError(.unsupportedAttribute))
@@ -116,7 +116,7 @@ extension ServerContext {
     guard let endpoint = path.endpoint, let cluster = path.cluster, let event = path.event else { return nil }
     let clusterPath = ClusterPath(endpoint, cluster)
     guard isAllowed(.view, clusterPath) else { return Status(.unsupportedAccess) }
-    guard node.endpoint(endpoint) != nil else { return Status(.unsupportedEndpoint) }
+    guard node.hasEndpoint(endpoint) else { return Status(.unsupportedEndpoint) }
     guard let index = node.index(clusterPath) else { return Status(.unsupportedCluster) }
     guard let info = node.clusters[index].server.events[event] else { return Status(.unsupportedEvent) }
     return isAllowed(info.read, clusterPath) ? nil : Status(.unsupportedAccess)

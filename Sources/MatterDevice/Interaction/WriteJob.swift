@@ -71,7 +71,7 @@ struct WriteJob: Sendable {
     let isGranted = granted.contains(path)
     guard context.isAddressed(path.endpoint) else { throw StatusError(.unsupportedAccess) }
     guard isGranted || context.isAllowed(.view, clusterPath) else { throw StatusError(.unsupportedAccess) }
-    guard context.node.endpoint(path.endpoint) != nil else { throw StatusError(.unsupportedEndpoint) }
+    guard context.node.hasEndpoint(path.endpoint) else { throw StatusError(.unsupportedEndpoint) }
     guard let index = context.node.index(clusterPath) else { throw StatusError(.unsupportedCluster) }
     guard let info = context.node.clusters[index].info(path.attribute), !context.node.isHidden(path) else {
       throw StatusError(.unsupportedAttribute)

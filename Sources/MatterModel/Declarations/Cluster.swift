@@ -103,13 +103,21 @@ public struct AttributeInfo: Sendable {
   }
 }
 
+/// The properties of an attribute, which its copies share.
+private final class AttributeDeclaration: Sendable {
+  let info: AttributeInfo
+  init(_ info: AttributeInfo) { self.info = info }
+}
+
 /// A typed key for an attribute of `C`.
 public struct Attribute<C: Cluster, Value: ModelValue>: ClusterElement {
   public let id: AttributeID
+  /// Shared, because servers copy a key each time they use it.
+  private let declaration: AttributeDeclaration
   /// The name in the standard: `CurrentLevel`.
-  public let name: String
+  public var name: String { declaration.info.name }
   /// The properties without the Swift type.
-  public let details: AttributeInfo
+  public var details: AttributeInfo { declaration.info }
 
   /// - Parameters:
   ///   - initial: the initial value; nil if the server must provide it.
@@ -120,11 +128,11 @@ public struct Attribute<C: Cluster, Value: ModelValue>: ClusterElement {
     write: Privilege? = nil, conformance: String = "M", constraint: Constraint = .none
   ) {
     self.id = id
-    self.name = name
-    details = AttributeInfo(
-      id: id, name: name, schema: Value.schema, quality: quality, read: read, write: write,
-      conformance: Conformance(declared: conformance, features: C.features), constraint: constraint,
-      initial: initial?.tlv, isWellFormed: { (try? Value(tlv: $0)) != nil })
+    declaration = AttributeDeclaration(
+      AttributeInfo(
+        id: id, name: name, schema: Value.schema, quality: quality, read: read, write: write,
+        conformance: Conformance(declared: conformance, features: C.features), constraint: constraint,
+        initial: initial?.tlv, isWellFormed: { (try? Value(tlv: $0)) != nil }))
   }
 
   public var info: ElementInfo { .attribute(details) }

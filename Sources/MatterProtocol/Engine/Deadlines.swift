@@ -27,10 +27,16 @@ public struct Deadlines<Subject: Hashable & Comparable & Sendable>: Sendable {
   @inlinable public subscript(subject: Subject) -> Instant? {
     get { times[subject] }
     set {
-      guard times[subject] != newValue else { return }
-      times[subject] = newValue
+      let old: Instant?
+      if let newValue {
+        old = times.updateValue(newValue, forKey: subject)
+      } else {
+        old = times.removeValue(forKey: subject)
+      }
+      guard old != newValue else { return }
       if let newValue { entries.insert(Entry(time: newValue, subject: subject)) }
-      removeStaleEntries()
+      // The entry of the old deadline is stale now.
+      if old != nil { removeStaleEntries() }
     }
   }
 

@@ -38,7 +38,7 @@ public enum ServiceConflict: Hashable, Sendable {
   case host(String)
 }
 
-/// An action that the driver carries out for an engine.
+/// An action that the driver carries out for an engine. Large rare ones are indirect, so that the others are small.
 public enum Effect<Event: Sendable>: Sendable {
   /// Commit the changes before carrying out the effects that follow. A nil value removes the entry.
   case store([StoreChange])
@@ -49,13 +49,13 @@ public enum Effect<Event: Sendable>: Sendable {
   /// Leave a multicast group.
   case leave(IPAddress)
   /// Announce a service of this node, or update its announcement.
-  case publish(MatterService)
+  indirect case publish(MatterService)
   /// Withdraw a service with a goodbye.
-  case withdraw(MatterService)
+  indirect case withdraw(MatterService)
   /// Browse for services and pass each one found or lost to the engine, until `stopBrowsing`.
-  case browse(DiscoveryQuery)
+  indirect case browse(DiscoveryQuery)
   /// Stop passing services that match the query to the engine.
-  case stopBrowsing(DiscoveryQuery)
+  indirect case stopBrowsing(DiscoveryQuery)
   /// Deliver an event to the driver.
   case emit(Event)
 }

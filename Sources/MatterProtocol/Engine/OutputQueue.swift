@@ -1,24 +1,35 @@
-/// A FIFO queue that does not move its elements.
-struct OutputQueue<Output: Sendable>: Sendable {
-  private var outputs: [Output?] = []
-  private var head = 0
-  private let keptCapacity: Int
+/// A FIFO queue that does not move its elements. Inlinable, so that other modules specialize it for their outputs.
+package struct OutputQueue<Output: Sendable>: Sendable {
+  /// The outputs from `head` to `tail`; the other slots are free.
+  @usableFromInline var slots: [Output?] = []
+  @usableFromInline var head = 0
+  @usableFromInline var tail = 0
+  @usableFromInline let keptCapacity: Int
 
   /// - Parameter keptCapacity: The maximum number of outputs for which an empty queue keeps its memory.
-  init(keptCapacity: Int = .max) { self.keptCapacity = keptCapacity }
+  @inlinable package init(keptCapacity: Int = .max) { self.keptCapacity = keptCapacity }
 
-  mutating func append(_ output: Output) { outputs.append(output) }
+  @inlinable package mutating func append(_ output: consuming Output) {
+    if tail < slots.count { slots[tail] = output } else { slots.append(output) }
+    tail += 1
+  }
 
-  mutating func next() -> Output? {
-    guard head < outputs.count else { return nil }
-    defer {
-      head += 1
-      if head == outputs.count {
-        outputs.removeAll(keepingCapacity: outputs.count <= keptCapacity)
-        head = 0
-      }
-    }
+  @inlinable package mutating func next() -> Output? {
+    guard head < tail else { return nil }
     // Moved out, so that the receiver can change a datagram in place.
-    return outputs[head].take()
+    let output = slots[head].take()
+    head += 1
+    if head == tail {
+      (head, tail) = (0, 0)
+      if slots.count > keptCapacity { slots = [] }
+    }
+    return output
+  }
+
+  /// Returns all outputs, and removes them.
+  @inlinable package mutating func takeAll() -> [Output] {
+    var outputs: [Output] = []
+    while let output = next() { outputs.append(output) }
+    return outputs
   }
 }

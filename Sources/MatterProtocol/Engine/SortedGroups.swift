@@ -2,6 +2,8 @@
 /// if there are more of other keys.
 public struct SortedGroups<Key: Hashable & Sendable, Member: Comparable & Sendable>: Sendable {
   @usableFromInline var groups: [Key: [Member]] = [:]
+  /// An empty group, whose memory the next group uses.
+  @usableFromInline var spare: [Member] = []
 
   @inlinable public init() {}
 
@@ -19,12 +21,18 @@ public struct SortedGroups<Key: Hashable & Sendable, Member: Comparable & Sendab
       if index < groups.values[position].count, groups.values[position][index] == member {
         groups.values[position].remove(at: index)
       }
-      if groups.values[position].isEmpty { groups.remove(at: position) }
+      if groups.values[position].isEmpty { spare = groups.remove(at: position).value }
     }
     guard let new else { return }
-    let index = groups[new]?.insertionIndex(of: member) ?? 0
-    if let group = groups[new], index < group.count, group[index] == member { return }
-    groups[new, default: []].insert(member, at: index)
+    guard let position = groups.index(forKey: new) else {
+      spare.append(member)
+      groups[new] = spare
+      spare = []
+      return
+    }
+    let index = groups.values[position].insertionIndex(of: member)
+    if index < groups.values[position].count, groups.values[position][index] == member { return }
+    groups.values[position].insert(member, at: index)
   }
 }
 

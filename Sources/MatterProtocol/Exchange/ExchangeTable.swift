@@ -40,6 +40,13 @@ struct ExchangeTable: Sendable {
 
   subscript(id: ExchangeID) -> Exchange? { exchanges[id] }
 
+  /// The position of an exchange, valid until another one is opened or removed.
+  typealias Position = Dictionary<ExchangeID, Exchange>.Index
+
+  func position(of id: ExchangeID) -> Position? { exchanges.index(forKey: id) }
+
+  subscript(position: Position) -> Exchange { exchanges.values[position] }
+
   /// The sessions that have exchanges.
   var sessions: Set<SessionID> { Set(exchanges.keys.lazy.map(\.session)) }
 
@@ -74,26 +81,31 @@ struct ExchangeTable: Sendable {
   }
 
   /// Stores the state of an exchange, or removes the exchange if it is finished.
+  /// - Parameter position: The position of the exchange; nil for a new one.
   /// - Returns: Whether the exchange is finished.
-  mutating func store(_ exchange: Exchange, _ id: ExchangeID) -> Bool {
+  mutating func store(_ exchange: Exchange, _ id: ExchangeID, at position: Position?) -> Bool {
     guard !exchange.isFinished else {
-      exchanges[id] = nil
+      if let position { exchanges.remove(at: position) }
       return true
     }
-    exchanges[id] = exchange
+    if let position { exchanges.values[position] = exchange } else { exchanges[id] = exchange }
     earliestDeadline = .earlier(earliestDeadline, exchange.deadline)
     return false
   }
 
+  /// The same for an exchange whose position is not known.
+  mutating func store(_ exchange: Exchange, _ id: ExchangeID) -> Bool { store(exchange, id, at: position(of: id)) }
+
   /// Closes an exchange: it is kept only until its last message is acknowledged. Returns nil if there is none.
   /// - Returns: The counter of the message to acknowledge now, and whether the exchange is finished.
   mutating func close(_ id: ExchangeID) -> (owedAck: UInt32?, isFinished: Bool)? {
-    guard var exchange = exchanges[id] else { return nil }
+    guard let position = position(of: id) else { return nil }
+    var exchange = self[position]
     let owedAck = exchange.owedAck?.counter
     exchange.owedAck = nil
     exchange.responseDeadline = nil
     exchange.isClosing = true
-    return (owedAck, store(exchange, id))
+    return (owedAck, store(exchange, id, at: position))
   }
 
   mutating func remove(_ id: ExchangeID) { exchanges[id] = nil }
@@ -138,14 +150,16 @@ struct ExchangeTable: Sendable {
   mutating func receive(
     _ payload: PayloadHeader, counter: UInt32, on id: ExchangeID, isExpiring: Bool, at now: Instant
   ) -> Reception {
-    let known = exchanges[id]
-    let isFirst = known == nil
-    var exchange = known ?? Exchange()
+    let position = position(of: id)
+    let isFirst = position == nil
+    var exchange = position.map { self[$0] } ?? Exchange()
     var isFinished = false
     if let acknowledged = payload.acknowledged, exchange.unacknowledged?.counter == acknowledged {
       exchange.unacknowledged = nil
       // Other exchanges are stored below.
-      if payload.isStandaloneAck || exchange.isClosing { isFinished = store(exchange, id) }
+      if payload.isStandaloneAck || exchange.isClosing {
+        isFinished = store(exchange, id, at: position)
+      }
     }
     if payload.isStandaloneAck {
       return isFirst ? .unknownExchange(isFinished: false) : .acknowledgment(isFinished: isFinished)
@@ -161,7 +175,7 @@ struct ExchangeTable: Sendable {
       exchange.owedAck = (counter, now + Retransmission.standaloneAckDelay)
     }
     exchange.responseDeadline = nil
-    _ = store(exchange, id)
+    _ = store(exchange, id, at: position)
     return .message(isFirst: isFirst, displacedAck: displacedAck)
   }
 

@@ -107,9 +107,10 @@ struct BoundedWriter: Sendable {
   /// - Parameters:
   ///   - maximumPayload: The maximum size of the message in bytes, without the header.
   ///   - tail: The bytes reserved for closing the message.
-  init(header: consuming [UInt8], maximumPayload: Int, tail: Int) {
+  ///   - capacity: The expected size of the message in bytes; nil for the maximum.
+  init(header: consuming [UInt8], maximumPayload: Int, tail: Int, capacity: Int? = nil) {
     limit = header.count + maximumPayload - tail
-    header.reserveCapacity(limit + tail)
+    header.reserveCapacity(header.count + (capacity ?? maximumPayload))
     writer = TLVWriter(appendingTo: header)
   }
 

@@ -21,7 +21,8 @@ public struct InvokeResponseWriter: Sendable {
     suppressResponse: Bool = false, maximumPayload: Int = InteractionLimits.maximumPayload,
     header: consuming [UInt8] = []
   ) {
-    out = BoundedWriter(header: header, maximumPayload: maximumPayload, tail: Self.tail)
+    // Most responses are a single status.
+    out = BoundedWriter(header: header, maximumPayload: maximumPayload, tail: Self.tail, capacity: 64)
     out.writer.startStructure()
     out.writer.write(suppressResponse, .context(0))
     out.writer.startArray(.context(1))

@@ -29,7 +29,7 @@ struct LittleEndianReader {
 
 extension [UInt8] {
   mutating func append<T: FixedWidthInteger>(littleEndian value: T) {
-    Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+    for shift in stride(from: 0, to: T.bitWidth, by: 8) { append(UInt8(truncatingIfNeeded: value >> T(shift))) }
   }
 
   init<T: FixedWidthInteger>(littleEndian value: T) {

@@ -10,7 +10,7 @@ extension NodeCore {
     guard
       session.isUnsecured
         ? unsecured[session] != nil
-        : secured.position(of: session).map({ !secured.row[$0].isExpiring }) == true
+        : secured.position(of: session).map({ !secured.row[$0].info.isExpiring }) == true
     else { return nil }
     return exchanges.open(on: session)
   }
@@ -20,11 +20,6 @@ extension NodeCore {
     guard let (owedAck, isFinished) = exchanges.close(id) else { return }
     if let owedAck { sendAck(of: owedAck, on: id, at: now) }
     if isFinished { closeIfExpired(id.session) }
-  }
-
-  /// Stores the state of an exchange, or removes the exchange if it is finished.
-  private mutating func put(_ exchange: Exchange, _ id: ExchangeID) {
-    if exchanges.store(exchange, id) { closeIfExpired(id.session) }
   }
 
   // MARK: Sending
@@ -37,13 +32,15 @@ extension NodeCore {
     _ opcode: UInt8, protocolID: ProtocolID = .interactionModel, on id: ExchangeID, isReliable: Bool = true,
     then: AfterSending, at now: Instant, capacity: Int = 128, _ body: (inout TLVWriter) -> Void
   ) -> Bool {
-    guard var exchange = exchanges[id], !exchange.isClosing else { return false }
+    guard let position = exchanges.position(of: id) else { return false }
+    var exchange = exchanges[position]
+    guard !exchange.isClosing else { return false }
     let header = PayloadHeader(
       isFromInitiator: id.isInitiator, needsAck: isReliable, opcode: opcode, exchange: id.number,
       protocolID: protocolID, acknowledged: exchange.owedAck?.counter)
     guard let sent = transmit(header, on: id.session, at: now, capacity: capacity, body) else { return false }
     exchange.recordSending(sent, isReliable: isReliable, then: then, at: now, jitter: &jitterSource)
-    put(exchange, id)
+    if exchanges.store(exchange, id, at: position) { closeIfExpired(id.session) }
     return true
   }
 
@@ -118,7 +115,7 @@ extension NodeCore {
       tracer?(PacketTrace(resending: message, to: peer, on: id))
     }
     if let failure = due.failure { return fail(id, failure) }
-    put(exchange, id)
+    if exchanges.store(exchange, id) { closeIfExpired(id.session) }
   }
 
   private func peer(of session: SessionID, at now: Instant) -> PeerState? {

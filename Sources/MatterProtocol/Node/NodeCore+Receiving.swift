@@ -42,9 +42,8 @@ extension NodeCore {
     let id = SessionID(local: header.sessionID)
     guard exchanges.hasCapacity(for: payload, on: id, among: secured) else { throw .exchangesExhausted }
     let isNew = secured.accept(header.counter, at: position, from: address, at: now)
-    process(
-      bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: secured.row[position].isExpiring, from: address,
-      at: now)
+    let isExpiring = secured.row[position].info.isExpiring
+    process(bytes, header, payload, offset, on: id, isNew: isNew, isExpiring: isExpiring, from: address, at: now)
   }
 
   private mutating func receiveUnsecured(

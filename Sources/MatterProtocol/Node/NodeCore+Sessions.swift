@@ -7,6 +7,9 @@ extension NodeCore {
   /// Returns the properties of a secured session, or nil if there is none with this id.
   public func session(_ id: SessionID) -> SessionInfo? { secured.info(of: id) }
 
+  /// Returns the address of a secured session's peer.
+  public func peerAddress(of id: SessionID) -> SocketAddress? { secured.peerAddress(of: id) }
+
   /// All secured sessions, sorted by id.
   public var sessions: [SessionInfo] { secured.infos }
 

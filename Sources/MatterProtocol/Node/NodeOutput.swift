@@ -12,7 +12,7 @@ public struct InboundMessage: Sendable {
   public let isFirst: Bool
 }
 
-/// An output of a ``NodeCore`` for the engine that owns it.
+/// An output of a ``NodeCore`` for the engine that owns it. Large rare ones are indirect, so that the others are small.
 public enum NodeOutput: Sendable {
   /// Send a datagram.
   case send([UInt8], to: SocketAddress)
@@ -21,7 +21,7 @@ public enum NodeOutput: Sendable {
   /// The payload of a ``CheckInMessage``, and the address of its sender. Not authenticated until it is decrypted.
   case checkIn([UInt8], from: SocketAddress)
   /// A group message, which must not be answered.
-  case groupMessage(GroupMessage)
+  indirect case groupMessage(GroupMessage)
   /// Store the group message counter to continue with after a restart, before any further output is sent.
   case groupCounterReserved(UInt32)
   /// A session was established; the handshake id is set for an outbound handshake.
@@ -31,9 +31,9 @@ public enum NodeOutput: Sendable {
   /// A peer did not prove knowledge of the passcode.
   case paseAttemptFailed
   /// An established session was closed; its last properties are included.
-  case sessionClosed(SessionID, SessionInfo, SessionCloseReason)
+  indirect case sessionClosed(SessionID, SessionInfo, SessionCloseReason)
   /// An exchange of the layer above failed before it was closed.
   case exchangeFailed(ExchangeID, ExchangeFailure)
   /// Store the resumption record, replacing the one for the same fabric and peer.
-  case resumptionChanged(ResumptionRecord)
+  indirect case resumptionChanged(ResumptionRecord)
 }

@@ -51,6 +51,9 @@ public struct SessionInfo: Sendable {
   public internal(set) var lastHeard: Instant
   /// The time at which a message was last sent or received.
   var lastUsed: Instant
+  /// Whether the session closes with its last exchange, because its fabric was removed or its certificates replaced. The
+  /// owner must reject new requests on it, because its fabric index may already belong to another fabric.
+  public internal(set) var isExpiring = false
 }
 
 /// A secured session: keys, counters and the properties of the peer.
@@ -61,8 +64,6 @@ struct SecureSession: Sendable {
   let decryption: AESCCM
   var counter: UInt32
   var window = ReceptionWindow(mode: .secured)
-  /// Whether the session closes with its last exchange.
-  var isExpiring = false
 
   init(info: SessionInfo, keys: EstablishedKeys, counter: UInt32) throws(CryptoError) {
     self.info = info

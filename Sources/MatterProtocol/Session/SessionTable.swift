@@ -7,7 +7,15 @@ internal import MatterTLV
 /// The sessions are stored in an array, so that a session can be changed in place for each message; changing one in a
 /// dictionary would copy the session or allocate.
 struct SessionTable: Sendable {
-  private var positions: [SessionID: Int] = [:]
+  /// The position of a session in the row.
+  private struct Place: Comparable {
+    let id: SessionID
+    var position = 0
+    static func < (left: Self, right: Self) -> Bool { left.id < right.id }
+  }
+
+  /// Sorted, because a binary search is faster than the hash of an id.
+  private var places: [Place] = []
   /// The CASE sessions with each node.
   private var peers = SortedGroups<NodeID, SessionID>()
   /// The sessions in no particular order. Adding or removing a session invalidates positions.
@@ -28,28 +36,33 @@ struct SessionTable: Sendable {
   var count: Int { row.count }
   var isFull: Bool { row.count >= capacity }
 
-  func position(of id: SessionID) -> Int? { positions[id] }
+  func position(of id: SessionID) -> Int? {
+    let index = places.insertionIndex(of: Place(id: id))
+    return index < places.count && places[index].id == id ? places[index].position : nil
+  }
 
   /// Returns the properties of a session, or nil if there is none with this id.
-  func info(of id: SessionID) -> SessionInfo? { positions[id].map { row[$0].info } }
+  func info(of id: SessionID) -> SessionInfo? { position(of: id).map { row[$0].info } }
 
   /// The properties of all sessions, sorted by id.
   var infos: [SessionInfo] { row.map(\.info).sorted { $0.id < $1.id } }
 
-  func fabric(of id: SessionID) -> FabricIndex? { positions[id].map { row[$0].info.fabric } }
+  func fabric(of id: SessionID) -> FabricIndex? { position(of: id).map { row[$0].info.fabric } }
 
-  func isExpiring(_ id: SessionID) -> Bool { positions[id].map { row[$0].isExpiring } ?? false }
+  func peerAddress(of id: SessionID) -> SocketAddress? { position(of: id).map { row[$0].info.peerAddress } }
 
-  func peer(of id: SessionID, at now: Instant) -> PeerState? { positions[id].map { row[$0].peer(at: now) } }
+  func isExpiring(_ id: SessionID) -> Bool { position(of: id).map { row[$0].info.isExpiring } ?? false }
+
+  func peer(of id: SessionID, at now: Instant) -> PeerState? { position(of: id).map { row[$0].peer(at: now) } }
 
   /// Returns the CASE sessions with a node on any fabric, sorted by id.
   func sessions(with peer: NodeID) -> [SessionID] { peers[peer] }
 
   /// Returns the CASE session with a node that received a message most recently.
   func newest(fabric: FabricIndex, peer: NodeID) -> SessionID? {
-    peers[peer].lazy.compactMap { positions[$0] }.filter { row[$0].info.fabric == fabric && !row[$0].isExpiring }
-      .max { (row[$0].info.lastHeard, row[$0].info.id) < (row[$1].info.lastHeard, row[$1].info.id) }
-      .map { row[$0].info.id }
+    peers[peer].lazy.compactMap { position(of: $0).map { row[$0].info } }
+      .filter { $0.fabric == fabric && !$0.isExpiring }
+      .max { ($0.lastHeard, $0.id) < ($1.lastHeard, $1.id) }?.id
   }
 
   /// Returns the sender of the latest authenticated CASE message since the previous call, or nil if there was none.
@@ -62,7 +75,7 @@ struct SessionTable: Sendable {
   mutating func reserveNumber(except offered: some Sequence<UInt16>) -> UInt16? {
     for _ in 0..<UInt16.max {
       lastNumber = lastNumber == .max ? 1 : lastNumber + 1
-      if positions[SessionID(local: lastNumber)] == nil && !offered.contains(lastNumber) { return lastNumber }
+      if position(of: SessionID(local: lastNumber)) == nil && !offered.contains(lastNumber) { return lastNumber }
     }
     return nil
   }
@@ -80,7 +93,8 @@ struct SessionTable: Sendable {
       peerAddress: peer, parameters: keys.parameters, establishedAt: now, lastHeard: now, lastUsed: now)
     let session = try SecureSession(info: info, keys: keys, counter: counter)
     _ = remove(id)
-    positions[id] = row.count
+    let place = Place(id: id, position: row.count)
+    places.insert(place, at: places.insertionIndex(of: place))
     row.append(session)
     if kind == .case { peers.move(id, from: nil, to: info.peerNodeID) }
     return id
@@ -88,12 +102,15 @@ struct SessionTable: Sendable {
 
   /// Removes a session and returns its last properties; the last session of the row moves to its position.
   mutating func remove(_ id: SessionID) -> SessionInfo? {
-    guard let position = positions.removeValue(forKey: id) else { return nil }
+    guard let position = position(of: id) else { return nil }
+    places.remove(at: places.insertionIndex(of: Place(id: id)))
     let info = row[position].info
     peers.move(id, from: info.peerNodeID, to: nil)
     row.swapAt(position, row.count - 1)
     row.removeLast()
-    if position < row.count { positions[row[position].info.id] = position }
+    if position < row.count {
+      places[places.insertionIndex(of: Place(id: row[position].info.id))].position = position
+    }
     return info
   }
 
@@ -117,14 +134,14 @@ struct SessionTable: Sendable {
   }
 
   /// Marks a session to be closed with its last exchange.
-  mutating func expire(_ id: SessionID) { if let position = positions[id] { row[position].isExpiring = true } }
+  mutating func expire(_ id: SessionID) { if let position = position(of: id) { row[position].info.isExpiring = true } }
 
   mutating func setFabric(_ fabric: FabricIndex, of id: SessionID) {
-    if let position = positions[id] { row[position].info.fabric = fabric }
+    if let position = position(of: id) { row[position].info.fabric = fabric }
   }
 
   mutating func redirect(_ id: SessionID, to address: SocketAddress) {
-    if let position = positions[id] { row[position].info.peerAddress = address }
+    if let position = position(of: id) { row[position].info.peerAddress = address }
   }
 
   // MARK: Messages
@@ -134,7 +151,7 @@ struct SessionTable: Sendable {
   mutating func seal(
     _ payload: PayloadHeader, on id: SessionID, at now: Instant, capacity: Int, _ body: (inout TLVWriter) -> Void
   ) throws(TransmissionError) -> Transmission {
-    guard let position = positions[id] else { throw .unknownSession }
+    guard let position = position(of: id) else { throw .unknownSession }
     return try row[position].seal(payload, at: now, capacity: capacity, body)
   }
 
@@ -142,7 +159,7 @@ struct SessionTable: Sendable {
   /// - Parameter end: The offset of the end of its header.
   /// - Returns: The position of its session.
   func open(_ bytes: inout [UInt8], _ header: MessageHeader, from end: Int) throws(DropReason) -> Int {
-    guard let position = positions[SessionID(local: header.sessionID)] else { throw .unknownSession }
+    guard let position = position(of: SessionID(local: header.sessionID)) else { throw .unknownSession }
     let nonce = Nonce(
       securityFlags: header.securityFlags, messageCounter: header.counter,
       sourceNodeID: row[position].info.peerNodeID.rawValue)

@@ -59,7 +59,8 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   /// Starts receiving, performs the engine's initial effects, and arms the timer.
   @inlinable public func start() {
     timer = LazyTimer(on: eventLoop) { [weak self] in self?.fired() }
-    transport.onDatagram = { [self] bytes, source in received(bytes, from: source) }
+    // Consumed, so that the engine can decrypt the datagram in place.
+    transport.onDatagram = { [self] (bytes: consuming [UInt8], source) in received(bytes, from: source) }
     drain()
   }
 

@@ -9,8 +9,9 @@ enum Journal {
 
   /// Encodes one transaction; nil if it exceeds the limits of the format.
   static func transaction(_ changes: [StoreChange]) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: headerSize)
+    var bytes: [UInt8] = []
     bytes.reserveCapacity(headerSize + changes.reduce(0) { $0 + entrySize($1.key, $1.value) })
+    bytes.append(contentsOf: repeatElement(0, count: headerSize))
     for change in changes {
       guard let key = UInt32(exactly: change.key.utf8.count),
         let value = UInt32(exactly: change.value?.count ?? 0)

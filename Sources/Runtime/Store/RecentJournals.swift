@@ -22,14 +22,14 @@ enum RecentJournals {
   static func forget(_ store: UInt64) { recent.withLock { $0.removeAll { $0.store == store } } }
 
   /// Returns the journal of a store, and opens it if it isn't open.
-  static func open(_ path: String, of store: UInt64) throws(StoreError) -> OpenFile {
+  static func open(_ path: @autoclosure () -> String, of store: UInt64) throws(StoreError) -> OpenFile {
     let known = recent.withLock { recent -> OpenFile? in
       guard let position = recent.lastIndex(where: { $0.store == store }) else { return nil }
       if position < recent.count - 1 { recent.append(recent.remove(at: position)) }
       return recent.last?.file
     }
     if let known { return known }
-    let file = try open(path, O_RDWR | O_APPEND)
+    let file = try open(path(), O_RDWR | O_APPEND)
     keep(file, of: store)
     return file
   }

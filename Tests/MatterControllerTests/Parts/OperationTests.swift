@@ -184,3 +184,7 @@ import Testing
     #expect(table.discoveries(of: service) == [one])
   }
 }
+
+extension OperationTable {
+  fileprivate func mustWait(_ id: OperationID) -> Bool { self[id].map { mustWait($0) } ?? true }
+}

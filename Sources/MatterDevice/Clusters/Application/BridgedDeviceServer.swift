@@ -85,9 +85,14 @@ extension NodeState {
 
   /// Returns whether the cluster belongs to an unreachable bridged device. Commands and writes to it fail.
   func isUnreachable(_ path: ClusterPath) -> Bool {
-    guard !Self.kept.contains(path.cluster) else { return false }
-    return isUnreachable(path.endpoint)
-      || endpoints.contains { $0.parts.contains(path.endpoint) && isUnreachable($0.id) }
+    // By index, since an iterator copies the elements.
+    guard
+      isUnreachable(path.endpoint)
+        || endpoints.indices.contains(where: {
+          endpoints[$0].parts.contains(path.endpoint) && isUnreachable(endpoints[$0].id)
+        })
+    else { return false }
+    return !Self.kept.contains(path.cluster)
   }
 
   private func isUnreachable(_ endpoint: EndpointID) -> Bool {

@@ -70,8 +70,12 @@ public enum OnOffServer {
       // The pending off of the scene will not happen.
       if isOn && context[scratch: ByScene.self] == nil { context.call(ScenesManagementServer.attributeChanged, ()) }
     }
-    context[OnOff.onOff] = isOn
-    updateLightingAttributes(&context)
+    if context[OnOff.onOff] != isOn {
+      // The handler of the change updates the attributes of the Lighting feature.
+      context[OnOff.onOff] = isOn
+    } else {
+      updateLightingAttributes(&context)
+    }
   }
 
   /// Updates the attributes of the Lighting feature that depend on the state.
