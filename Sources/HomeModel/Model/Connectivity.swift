@@ -98,7 +98,8 @@ public enum OfflineReason: Hashable, Sendable, Codable {
   case cloudRefused
   /// The manufacturer's cloud reports the device as unreachable.
   case cloudSaysUnreachable
-  /// The hub can't be reached, and there is no other source.
+  /// The hub can't be reached. The device is offline without another source, and otherwise unknown until this client
+  /// has reached it.
   case hubUnreachable
 
   /// “no address”, “timed out”, …: a text for tables, after the device's name.
