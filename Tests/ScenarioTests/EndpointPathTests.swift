@@ -21,6 +21,7 @@ import Testing
         devices:
           - { name: Spot, type: plug, battery: 50% }
           - { name: Remote, type: generic switch, buttons: [On, Off] }
+          - { name: Dryer, type: laundry dryer }
 
     """
 
@@ -40,6 +41,7 @@ import Testing
         - set: { fridge.3.door: open, spot.1.onOff.onOff: true, fan light.1.onOff: true }
         - expect: { spot.1.onOff: true, actual spot.1.onOff.onOff: true, fan light.1.onOff.onOff: true, within: 5s }
         - set: { fridge.3.door: closed }
+        - set: { dryer.0.door: open, dryer.1.filter: full, dryer.water tank: full }
         - do: invoke plug.1.onOff.off
         - do: write door.0.basicInformation.nodeLabel Hall
         - expect: { plug.1.onOff: false, door.0.basicInformation.nodeLabel: Hall, within: 5s }
@@ -57,11 +59,27 @@ import Testing
   @Test(
     "reports elements that an endpoint does not have",
     arguments: [
-      ("expect: { plug.9.activePower: 1W }", "found attribute “9.activePower”, expected one of its endpoints: 0, 1, 2"),
-      ("expect: { plug.1.activePower: 1W }", "found attribute “1.activePower”, expected an attribute of a metering"),
-      ("set: { plug.1.electricalPowerMeasurement.activePower: 60W }", "expected an attribute of a metering plug"),
-      ("set: { fridge.1.door: open }", "found attribute “1.door”, expected an attribute of a refrigerator"),
-      ("set: { fan light.2.onOff: true }", "expected one of its endpoints: 0, 1"),
+      (
+        "expect: { plug.9.activePower: 1W }",
+        "found attribute “9.activePower” of “Plug”, expected one of its endpoints: 0, 1 and 2"
+      ),
+      (
+        "expect: { plug.1.activePower: 1W }",
+        "found attribute “1.activePower” of “Plug”, expected endpoint 2, which has it"
+      ),
+      ("set: { plug.1.electricalPowerMeasurement.activePower: 60W }", "expected endpoint 2, which has it"),
+      ("set: { fridge.1.door: open }", "found part “1.door” of “Fridge”, expected endpoint 2 or 3, which has it"),
+      ("set: { dryer.2.door: open }", "found part “2.door” of “Dryer”, expected endpoint 0 or 1, which has it"),
+      ("set: { dryer.0.lid: open }", "found attribute “0.lid” of “Dryer”, expected an attribute of a laundry dryer"),
+      ("set: { fan light.2.onOff: true }", "expected one of its endpoints: 0 and 1"),
+      (
+        "do: invoke spot.4.onOff.on",
+        "found command “4.onOff.on” of “Spot”, expected one of its endpoints: 0 and 1"
+      ),
+      (
+        "expect: { event remote.3.switch.initialPress: true }",
+        "found event “3.switch.initialPress” of “Remote”, expected one of its endpoints: 0, 1 and 2"
+      ),
       ("set: { plug: 60W }", "found “plug”, expected a path such as plug.onOff"),
       ("set: { plug.1.2.onOff.onOff: true }", "expected a path such as plug.onOff"),
       ("expect: { plg.2.activePower: 60W }", "found device “plg”"),

@@ -123,7 +123,7 @@ import Testing
     ),
     (
       "type: fan, parts: [{ name: A, type: plug, attributes: { 2.onOff.onOff: true } }]",
-      "2:76: found 2.onOff.onOff, expected an attribute that the device has"
+      "2:76: found 2.onOff.onOff, expected an attribute that the device has; its only endpoint is 1"
     ),
     (
       "type: fan, parts: [{ name: A, type: plug, faults: { busy: true } }]",

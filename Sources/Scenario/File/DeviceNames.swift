@@ -96,6 +96,9 @@ struct DeviceNames: Sendable {
     var cluster: String?
     var name: String
 
+    /// Returns the same element on an endpoint.
+    func on(_ endpoint: UInt16) -> Element { modified(self) { $0.endpoint = endpoint } }
+
     /// The path without the device.
     var text: String {
       [endpoint.map { "\($0)" }, cluster, name].compactMap(\.self).joined(separator: ".")
@@ -123,6 +126,17 @@ struct DeviceNames: Sendable {
   func commands(of element: Element) -> [(cluster: ClusterID, command: CommandInfo)] {
     all(element) { cluster in
       cluster.commands.filter { NormalizedName($0.name) == NormalizedName(element.name) }.map { (cluster.id, $0) }
+    }
+  }
+
+  enum ElementKind: String { case attribute, event, command }
+
+  /// Returns whether a device has an element of this kind and name.
+  func has(_ element: Element, _ kind: ElementKind) -> Bool {
+    switch kind {
+    case .attribute: !attributes(of: element).isEmpty
+    case .event: !events(of: element).isEmpty
+    case .command: !commands(of: element).isEmpty
     }
   }
 

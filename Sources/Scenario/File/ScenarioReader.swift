@@ -208,9 +208,10 @@ struct ScenarioReader: DocumentReader {
       }
       return press(device, value)
     case "set":
-      if let (device, endpoint, part) = part(nameNode) {
+      if let path = part(nameNode) {
+        guard let part = path.part else { return nil }
         let state = part.states.isEmpty ? scalar(value) : one(of: part.states, value)
-        return state.map { .part(device: device, name: part.name, on: endpoint, state: $0) }
+        return state.map { .part(device: path.device, name: part.name, on: path.endpoint, state: $0) }
       }
       guard let (device, place) = attribute(nameNode), let encoded = encoded(value, place) else { return nil }
       return .set(device: device, place, value: encoded)

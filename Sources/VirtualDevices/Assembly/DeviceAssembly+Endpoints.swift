@@ -225,7 +225,9 @@ extension DeviceAssembly {
       guard let target = value.target, let server = server(of: value, units, node: node),
         value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
       else {
-        return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
+        return DefinitionProblem(
+          at: value.mark, found: value.path,
+          expected: "an attribute that the device has" + endpointHint(value.endpoint, among: units))
       }
       // Checked with all initial values of the cluster.
       let complete = initial(server, device, position: Int(value.endpoint.rawValue) - 1)
@@ -255,6 +257,12 @@ extension DeviceAssembly {
         return violations(initial(server, device, position: position), device, position: position)
       }
     }
+  }
+
+  /// Lists the endpoints of a device, for the message about an attribute of another endpoint; empty if it has that one.
+  static func endpointHint(_ endpoint: EndpointID, among units: [Unit]) -> String {
+    guard !units.indices.contains(Int(endpoint.rawValue) - 1) else { return "" }
+    return "; \(EndpointList.clause(1...max(1, units.count)))"
   }
 
   /// Returns the initial values of a cluster that have no effect.
