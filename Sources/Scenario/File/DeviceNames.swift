@@ -31,6 +31,11 @@ struct DeviceNames: Sendable {
   /// Returns the path of the bridge that serves the device, or of the device that it is a part of; nil if it is a node.
   func bridge(of path: String) -> String? { bridges[path] }
 
+  /// Returns the bridge that serves the device, or the device that it is a part of; nil if it is a node.
+  func whole(of path: String) -> DeviceDefinition? {
+    bridges[path].flatMap { whole in devices.first { $0.path == whole } }
+  }
+
   /// The devices as a home knows them.
   var identities: DeviceIdentities { DeviceIdentities(devices) }
 

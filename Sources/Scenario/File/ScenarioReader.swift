@@ -250,10 +250,10 @@ struct ScenarioReader: DocumentReader {
       report(node, expected: "faults such as { slow: 2s }, or heal")
       return nil
     }
-    let isBridged = names.bridge(of: device) != nil
+    let whole = names.whole(of: device)
     let definition = names.devices.first { $0.path == device }
-    let faults = readFaults(node, of: definition?.kind, isBridged: isBridged)
-    if let definition { problems += faults.problems(of: definition, isBridged: isBridged) }
+    let faults = readFaults(node, of: definition?.kind, isBridged: whole != nil)
+    if let definition { problems += faults.problems(of: definition, in: whole) }
     return .faults(device: device, faults)
   }
 
