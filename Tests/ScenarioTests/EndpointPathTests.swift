@@ -88,6 +88,18 @@ import Testing
     #expect(Self.problems(step).contains(expected), "\(Self.problems(step))")
   }
 
+  @Test("finds attributes of all clusters of the root endpoint") func findsRoot() throws {
+    let text = "devices:\n  - { name: X, room: Den, type: plug }\n"
+    let home = try HomeDefinition.load(simulating: [("x.yaml", text)])
+    let (device, names) = (try #require(home.devices.first), DeviceNames(home))
+    for server in DeviceAssembly.rootServers(of: device) {
+      let attribute = try #require(server.cluster.attributes.first { server.serves($0.id) })
+      let element = DeviceNames.Element(
+        device: device, endpoint: 0, cluster: server.cluster.name, name: attribute.name)
+      #expect(names.attributes(of: element).map(\.cluster) == [server.id], "\(element.text)")
+    }
+  }
+
   @Test("finds attributes of all clusters of each kind", arguments: DeviceKind.all) func findsAll(_ kind: DeviceKind)
     throws
   {

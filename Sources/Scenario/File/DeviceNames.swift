@@ -157,14 +157,6 @@ struct DeviceNames: Sendable {
     clusters(of: device).flatMap { $0.attributes.map(\.name) }
   }
 
-  /// The clusters of the root that have to be named, because attributes of the application have the same names.
-  private static let rootClusters: [any Cluster.Type] = [
-    AccessControl.self, BasicInformation.self, GeneralCommissioning.self, NetworkCommissioning.self,
-    GeneralDiagnostics.self, AdministratorCommissioning.self, OperationalCredentials.self, GroupKeyManagement.self,
-    LocalizationConfiguration.self, TimeFormatLocalization.self, UnitLocalization.self, EthernetNetworkDiagnostics.self,
-    TimeSynchronization.self, OtaSoftwareUpdateRequestor.self,
-  ]
-
   /// The numbers of a device's endpoints.
   func endpoints(of device: DeviceDefinition) -> [UInt16] {
     Array(0...UInt16(clamping: SimulatedDevice.clusters(of: device).count))
@@ -198,16 +190,17 @@ struct DeviceNames: Sendable {
     Self.unique(SimulatedDevice.clusters(of: device).flatMap(\.self) + nodeClusters(of: device).plain)
   }
 
-  /// Returns the clusters of a device's node, without and with those that have to be named.
+  /// Returns the clusters of a device's node, without and with those that have to be named, because attributes of the
+  /// application have the same names.
   private func nodeClusters(of device: DeviceDefinition) -> (plain: [any Cluster.Type], named: [any Cluster.Type]) {
     let power: [any Cluster.Type] = SimulatedDevice.hasBattery(device) ? [PowerSource.self] : []
-    guard let whole = bridges[device.path] else {
-      return (power + (device.sleep == nil ? [] : [IcdManagement.self]), Self.rootClusters)
+    guard let whole = whole(of: device.path) else {
+      return (
+        power + (device.sleep == nil ? [] : [IcdManagement.self]), SimulatedDevice.rootClusters(of: device)
+      )
     }
     // The node of a part is that of the whole device.
-    let isPart = devices.contains { $0.path == whole && $0.kind != .bridge }
-    if isPart { return ([], []) }
-    return (power, [BridgedDeviceBasicInformation.self])
+    return whole.kind == .bridge ? (power, [BridgedDeviceBasicInformation.self]) : ([], [])
   }
 
   private static func unique(_ clusters: [any Cluster.Type]) -> [any Cluster.Type] {
