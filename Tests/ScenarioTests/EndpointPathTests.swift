@@ -88,6 +88,28 @@ import Testing
     #expect(Self.problems(step).contains(expected), "\(Self.problems(step))")
   }
 
+  @Test("commands and expectations of a vanished endpoint fail") func reportsVanishedEndpoints() async throws {
+    let steps = """
+      steps:
+        - expect: { fridge.3.temperatureControl.temperatureSetpoint: -18C, within: 10s }
+        - remove: { bridge: fridge }
+        - add: { bridge: { name: Fridge, type: refrigerator, compartments: { Fresh food: 5C } } }
+        - expect: { fridge.2.temperatureControl.temperatureSetpoint: 5C, within: 30s }
+        - do: invoke fridge.3.temperatureControl.setTemperature targetTemperature=300
+        - expect: { fridge.2.temperatureControl.temperatureSetpoint: 5C, within: 5s }
+        - expect: { fridge.3.temperatureControl.temperatureSetpoint: -18C, within: 5s }
+      """
+    let devices = """
+      devices:
+        - { name: Bridge, type: bridge, devices: [{ name: Fridge, type: refrigerator }] }
+
+      """
+    let result = try await ScenarioFileTests.load(devices + steps).simulate(seed: 1).result
+    let missing = "no endpoint 3; expected 0, 1 or 2"
+    #expect(result.commands.map { $0.error?.contains(missing) } == [true], "\(result.commands)")
+    #expect(!result.isPassed && "\(result)".contains(missing), "\(result)")
+  }
+
   @Test("finds attributes of all clusters of the root endpoint") func findsRoot() throws {
     let text = "devices:\n  - { name: X, room: Den, type: plug }\n"
     let home = try HomeDefinition.load(simulating: [("x.yaml", text)])
