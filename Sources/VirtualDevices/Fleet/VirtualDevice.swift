@@ -169,8 +169,8 @@ package final class VirtualDevice {
   }
 
   /// Returns the epoch of the engine's clock by the machine's wall clock, even if that is wrong.
-  private func epoch(at now: Instant) -> Int64 {
-    (environment.machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000
+  private func epoch(at now: Instant) -> Duration {
+    .milliseconds((environment.machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000)
   }
 
   /// Updates the engine's clock after a change of the machine's wall clock.
