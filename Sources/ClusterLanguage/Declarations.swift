@@ -108,7 +108,10 @@ package struct TypeReference {
   /// The unit of a number, one of ``units``.
   package var unit: String?
 
-  /// The names of the cases of `ValueUnit`.
+  /// The units of numbers: the cases of `ValueUnit`, which the generator writes.
+  ///
+  /// `levelStep` is a difference of levels. `illuminance` is 10,000 · log10(lux) + 1; 0 is too dark to be measured
+  /// (Application Clusters § 2.2.5.1). `hectopascals` is a tenth of a kilopascal.
   package static let units = [
     "level", "levelStep", "mireds", "seconds", "tenthsOfSecond", "milliseconds", "hundredthsOfDegree", "tenthsOfDegree",
     "hundredthsOfPercent", "halfPercent", "percent", "illuminance", "hectopascals", "tenthsOfCubicMeterPerHour",

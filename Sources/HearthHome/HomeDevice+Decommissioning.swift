@@ -35,7 +35,7 @@ extension HomeDevice {
   /// Whether the device can be removed with ``decommission()``, and the effect on other devices.
   public var decommissionEligibility: DecommissionEligibility {
     get async throws(HomeError) {
-      let home = try access.home
+      let home = try self.home.opened.home
       let state = await home.state
       guard let entry = state.devices[id] else { return .ineligible(reason: .other("it is not in the home")) }
       if let reason = entry.ineligibilityReason { return .ineligible(reason: reason) }
@@ -60,7 +60,7 @@ extension HomeDevice {
   ///   `accessDenied`; `unreachable` if the device does not answer.
   @discardableResult
   public func decommission() async throws(HomeError) -> Set<String> {
-    let (home, origin) = try access
+    let (home, origin) = try self.home.opened
     let state = await home.state
     if state.devices[id]?.ineligibilityReason == .multiSourceDevice {
       throw HomeError(
@@ -68,15 +68,6 @@ extension HomeDevice {
     }
     let removed = try await home.remove(device: id, force: false, origin: origin)
     return state.devices(of: removed.nodeID)
-  }
-
-  /// The home of the device, and the client that the value belongs to.
-  private var access: (home: Home, origin: String?) {
-    get throws(HomeError) {
-      if let client = home as? HomeClient { return (Home(client.backend), client.id) }
-      guard let backend = home as? any HomeBackend else { throw .withoutHome }
-      return (Home(backend), nil)
-    }
   }
 }
 

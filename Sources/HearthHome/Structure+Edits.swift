@@ -42,6 +42,15 @@ extension Room {
 }
 
 extension HomeAccess {
+  /// The home for other requests, and their origin: the client that the access belongs to, if any.
+  var opened: (home: Home, origin: String?) {
+    get throws(HomeError) {
+      if let client = self as? HomeClient { return (Home(client.backend), client.id) }
+      guard let backend = self as? any HomeBackend else { throw .withoutHome }
+      return (Home(backend), nil)
+    }
+  }
+
   /// Performs edits. Added objects send their own edits through this access.
   func apply(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
     try await edit(edits).map { result in

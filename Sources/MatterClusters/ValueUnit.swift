@@ -1,18 +1,8 @@
 internal import Glibc
 package import MatterModel
 
-/// The unit of an encoded number that users write with a unit.
-package enum ValueUnit: Hashable, CaseIterable, Sendable {
-  /// ``levelStep`` is a difference of levels.
-  case level, levelStep, mireds, seconds, tenthsOfSecond, milliseconds, hundredthsOfDegree, tenthsOfDegree
-  case hundredthsOfPercent, halfPercent, percent
-  /// 10,000 · log10(lux) + 1; 0 is too dark to be measured. Application Clusters § 2.2.5.1.
-  case illuminance
-  /// A tenth of a kilopascal.
-  case hectopascals
-  case tenthsOfCubicMeterPerHour
-  case milliwatts, millivolts, milliamperes, millihertz, milliwattHours
-
+// The cases are those of `TypeReference.units` in the language of the catalogue.
+extension ValueUnit {
   package struct Name: Hashable, Sendable {
     package var cluster: ClusterID
     package var name: NormalizedName

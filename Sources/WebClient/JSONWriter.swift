@@ -48,6 +48,8 @@ struct JSONWriter {
       buffer.writeInteger(UInt8(ascii: "\\"))
       buffer.writeInteger(byte)
     case UInt8(ascii: "\n"): buffer.writeStaticString("\\n")
+    case UInt8(ascii: "\r"): buffer.writeStaticString("\\r")
+    case UInt8(ascii: "\t"): buffer.writeStaticString("\\t")
     case 0..<0x20:
       let digits = String(byte, radix: 16)
       buffer.writeString("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)

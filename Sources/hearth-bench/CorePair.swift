@@ -37,7 +37,7 @@ struct CorePair {
   /// Creates a fabric as seen by each of its two nodes.
   private static func fabrics(_ random: inout any RandomSource) throws -> (client: Fabric, server: Fabric) {
     var source = SeededRandomSource(seed: random.next())
-    let validity = CertificateValidity(notBefore: 1)
+    let validity = CertificateValidity(notBefore: .seconds(1))
     let authority = try CertificateAuthority(
       rootKey: P256PrivateKey(random: &source), rcacID: 1, validity: validity, random: &source)
     func member(_ node: NodeID) throws -> Fabric {

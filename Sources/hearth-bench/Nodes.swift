@@ -10,7 +10,7 @@ import MatterProtocol
 enum Nodes {
   static let passcode: UInt32 = 20_202_021
   /// 2025-05-13, in seconds of the Matter epoch.
-  static let notBefore: UInt32 = 800_000_000
+  static let notBefore = Duration.seconds(800_000_000)
 
   /// Creates certificates and a passcode verifier, which takes a few milliseconds and is not part of the measurements.
   static func lightConfiguration(port: UInt16) throws -> DeviceConfiguration {

@@ -179,6 +179,7 @@ import Testing
     let units = try #require(outputs["Units+Generated.swift"])
     let expected = "    (0xFFF1FC01, \"Time\", .seconds),\n    (0xFFF1FC01, \"Speeds\", .percent),\n  ]\n"
     #expect(units.contains(expected), "\(units)")
+    #expect(units.contains("  case \(TypeReference.units.joined(separator: ", "))\n"), "\(units)")
   }
 
   @Test func declaresDeviceTypes() throws {

@@ -18,6 +18,7 @@ struct MatterServerCodingTests {
   @Test(arguments: [
     "18446744073709551615", "9223372036854775808", "9223372036854775807", "-9223372036854775808", "9007199254740993",
     "0", "-1", "null", "true", "[]", "{}", #"[1,"a",{"b":[null,false]}]"#, #""\"\\\u0001ü😀""#,
+    #""\t\n\r\u001b""#, "\"\u{7F}\"",
   ])
   func keepsValues(text: String) throws { #expect(try parse(text).description == text) }
 

@@ -112,6 +112,7 @@ import VirtualDevices
       let client = try await Home(through: member.options)
       let device = try #require(try await client.devices().list().first)
       #expect(device.name == "Lamp 1" && device.sourceConnectivity.connectivityState == .unknown)
+      #expect(device.offlineReason == .hubUnreachable)
       try await client.backend.perform(.invoke(node: node, command: Self.toggle, isTimed: false))
       let reply = try await client.backend.perform(
         .read(node: node, paths: [AttributePath(Self.onOff)], isFabricFiltered: true, timeout: nil))
@@ -120,8 +121,8 @@ import VirtualDevices
       _ = try await client.backend.invoke(
         Self.toggle, isTimed: false, of: device.id, by: nil, timeout: nil as Duration?)
       try await world.simulation.sleep(for: .seconds(1))
-      let states = try await client.devices().list().map(\.sourceConnectivity)
-      #expect(states == [.init(.online, .peer)])
+      let states = try await client.devices().list()
+      #expect(states.map(\.sourceConnectivity) == [.init(.online, .peer)] && states.map(\.offlineReason) == [nil])
       // All other requests require the hub.
       #expect(await code { _ = try await client.anchor() } == .unreachable)
       #expect(await code { _ = try await client.addRoom("Den") } == .accessDenied)

@@ -24,11 +24,11 @@ import Testing
     var random = SeededRandomSource(seed: 5)
     let key = P256PrivateKey(random: &random)
     let authority = try CertificateAuthority(
-      rootKey: key, rcacID: 7, validity: CertificateValidity(notBefore: 1), random: &random)
+      rootKey: key, rcacID: 7, validity: CertificateValidity(notBefore: .seconds(1)), random: &random)
     let node = try authority.issueNOC(
       publicKey: P256PrivateKey(random: &random).publicKey, nodeID: 1, fabricID: 2,
       tags: [0x1_0001, 0x2_0001, 0x3_0001],
-      validity: CertificateValidity(notBefore: 1), random: &random)
+      validity: CertificateValidity(notBefore: .seconds(1)), random: &random)
     #expect(authority.intermediate == nil)
     #expect(authority.root.fabricID == nil)
     try CertificateChain.verify(noc: node, icac: nil, root: authority.root, at: 100)

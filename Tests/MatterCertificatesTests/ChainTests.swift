@@ -66,14 +66,15 @@ import Testing
 
   @Test func includesBothEndsOfValidity() throws {
     let fabric = try TestFabric()
-    let validity = TestFabric.validity
-    try fabric.verify(at: validity.notBefore)
-    try fabric.verify(at: validity.notAfter)
-    #expect(throws: CertificateError.failed(.notYetValid, .node)) { try fabric.verify(at: validity.notBefore - 1) }
-    #expect(throws: CertificateError.failed(.expired, .node)) { try fabric.verify(at: validity.notAfter + 1) }
+    // The validity of the fabric's certificates.
+    let (begin, end) = (700_000_000 as UInt32, 1_900_000_000 as UInt32)
+    try fabric.verify(at: begin)
+    try fabric.verify(at: end)
+    #expect(throws: CertificateError.failed(.notYetValid, .node)) { try fabric.verify(at: begin - 1) }
+    #expect(throws: CertificateError.failed(.expired, .node)) { try fabric.verify(at: end + 1) }
     var random = SeededRandomSource(seed: 3)
     let endless = try CertificateAuthority(
-      rootKey: fabric.rootKey, rcacID: 1, validity: CertificateValidity(notBefore: 1), random: &random)
+      rootKey: fabric.rootKey, rcacID: 1, validity: CertificateValidity(notBefore: .seconds(1)), random: &random)
     try CertificateChain.verifySelfSigned(endless.root, at: .max)
   }
 

@@ -21,7 +21,8 @@ func bitFlips(of original: [UInt8], everyBit: Bool = true) -> some Sequence<[UIn
 /// A seeded fabric with an intermediate, with all keys so that tests can sign modified certificates.
 struct TestFabric {
   static let fabricID: UInt64 = 0xFAB0_0000_0000_0001
-  static let validity = CertificateValidity(notBefore: 700_000_000, notAfter: 1_900_000_000)
+  static let validity = CertificateValidity(
+    notBefore: .seconds(700_000_000), notAfter: .seconds(1_900_000_000))
 
   let rootKey: P256PrivateKey
   let intermediateKey: P256PrivateKey

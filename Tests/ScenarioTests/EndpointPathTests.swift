@@ -21,6 +21,7 @@ import Testing
         devices:
           - { name: Spot, type: plug, battery: 50% }
           - { name: Remote, type: generic switch, buttons: [On, Off] }
+          - { name: Dryer, type: laundry dryer }
 
     """
 
@@ -40,6 +41,7 @@ import Testing
         - set: { fridge.3.door: open, spot.1.onOff.onOff: true, fan light.1.onOff: true }
         - expect: { spot.1.onOff: true, actual spot.1.onOff.onOff: true, fan light.1.onOff.onOff: true, within: 5s }
         - set: { fridge.3.door: closed }
+        - set: { dryer.0.door: open, dryer.1.filter: full, dryer.water tank: full }
         - do: invoke plug.1.onOff.off
         - do: write door.0.basicInformation.nodeLabel Hall
         - expect: { plug.1.onOff: false, door.0.basicInformation.nodeLabel: Hall, within: 5s }
@@ -57,17 +59,67 @@ import Testing
   @Test(
     "reports elements that an endpoint does not have",
     arguments: [
-      ("expect: { plug.9.activePower: 1W }", "found attribute “9.activePower”, expected one of its endpoints: 0, 1, 2"),
-      ("expect: { plug.1.activePower: 1W }", "found attribute “1.activePower”, expected an attribute of a metering"),
-      ("set: { plug.1.electricalPowerMeasurement.activePower: 60W }", "expected an attribute of a metering plug"),
-      ("set: { fridge.1.door: open }", "found attribute “1.door”, expected an attribute of a refrigerator"),
-      ("set: { fan light.2.onOff: true }", "expected one of its endpoints: 0, 1"),
+      (
+        "expect: { plug.9.activePower: 1W }",
+        "found attribute “9.activePower” of “Plug”, expected one of its endpoints: 0, 1 and 2"
+      ),
+      (
+        "expect: { plug.1.activePower: 1W }",
+        "found attribute “1.activePower” of “Plug”, expected endpoint 2, which has it"
+      ),
+      ("set: { plug.1.electricalPowerMeasurement.activePower: 60W }", "expected endpoint 2, which has it"),
+      ("set: { fridge.1.door: open }", "found part “1.door” of “Fridge”, expected endpoint 2 or 3, which has it"),
+      ("set: { dryer.2.door: open }", "found part “2.door” of “Dryer”, expected endpoint 0 or 1, which has it"),
+      ("set: { dryer.0.lid: open }", "found attribute “0.lid” of “Dryer”, expected an attribute of a laundry dryer"),
+      ("set: { fan light.2.onOff: true }", "expected one of its endpoints: 0 and 1"),
+      (
+        "do: invoke spot.4.onOff.on",
+        "found command “4.onOff.on” of “Spot”, expected one of its endpoints: 0 and 1"
+      ),
+      (
+        "expect: { event remote.3.switch.initialPress: true }",
+        "found event “3.switch.initialPress” of “Remote”, expected one of its endpoints: 0, 1 and 2"
+      ),
       ("set: { plug: 60W }", "found “plug”, expected a path such as plug.onOff"),
       ("set: { plug.1.2.onOff.onOff: true }", "expected a path such as plug.onOff"),
       ("expect: { plg.2.activePower: 60W }", "found device “plg”"),
     ]) func reports(_ step: String, _ expected: String)
   {
     #expect(Self.problems(step).contains(expected), "\(Self.problems(step))")
+  }
+
+  @Test("commands and expectations of a vanished endpoint fail") func reportsVanishedEndpoints() async throws {
+    let steps = """
+      steps:
+        - expect: { fridge.3.temperatureControl.temperatureSetpoint: -18C, within: 10s }
+        - remove: { bridge: fridge }
+        - add: { bridge: { name: Fridge, type: refrigerator, compartments: { Fresh food: 5C } } }
+        - expect: { fridge.2.temperatureControl.temperatureSetpoint: 5C, within: 30s }
+        - do: invoke fridge.3.temperatureControl.setTemperature targetTemperature=300
+        - expect: { fridge.2.temperatureControl.temperatureSetpoint: 5C, within: 5s }
+        - expect: { fridge.3.temperatureControl.temperatureSetpoint: -18C, within: 5s }
+      """
+    let devices = """
+      devices:
+        - { name: Bridge, type: bridge, devices: [{ name: Fridge, type: refrigerator }] }
+
+      """
+    let result = try await ScenarioFileTests.load(devices + steps).simulate(seed: 1).result
+    let missing = "no endpoint 3; expected 0, 1 or 2"
+    #expect(result.commands.map { $0.error?.contains(missing) } == [true], "\(result.commands)")
+    #expect(!result.isPassed && "\(result)".contains(missing), "\(result)")
+  }
+
+  @Test("finds attributes of all clusters of the root endpoint") func findsRoot() throws {
+    let text = "devices:\n  - { name: X, room: Den, type: plug }\n"
+    let home = try HomeDefinition.load(simulating: [("x.yaml", text)])
+    let (device, names) = (try #require(home.devices.first), DeviceNames(home))
+    for server in DeviceAssembly.rootServers(of: device) {
+      let attribute = try #require(server.cluster.attributes.first { server.serves($0.id) })
+      let element = DeviceNames.Element(
+        device: device, endpoint: 0, cluster: server.cluster.name, name: attribute.name)
+      #expect(names.attributes(of: element).map(\.cluster) == [server.id], "\(element.text)")
+    }
   }
 
   @Test("finds attributes of all clusters of each kind", arguments: DeviceKind.all) func findsAll(_ kind: DeviceKind)

@@ -84,10 +84,10 @@ import Testing
     try home.toggle()
   }
 
-  /// Milliseconds of Unix time: one second after the start of 2000, where a clock without a battery starts; 2010; 2099.
+  /// Unix time: one second after the start of 2000, where a clock without a battery starts; 2010; 2099.
   /// Nil: no clock.
-  @Test(arguments: [nil, 946_684_801_000, 1_262_304_000_000, 4_070_908_800_000] as [Int64?])
-  func toleratesWrongDeviceClock(epoch: Int64?) throws {
+  @Test(arguments: [nil, .seconds(946_684_801), .seconds(1_262_304_000), .seconds(4_070_908_800)] as [Duration?])
+  func toleratesWrongDeviceClock(epoch: Duration?) throws {
     let home = try SimulatedHome {
       $0.epoch = epoch
     } controller: {
@@ -102,8 +102,8 @@ import Testing
   }
 
   /// The controller's time since 2000: none, 2099.
-  @Test(arguments: [nil, .seconds(3_124_224_000)] as [Duration?], [nil, 1_795_305_600_000] as [Int64?])
-  func toleratesWrongControllerClock(time: Duration?, epoch: Int64?) throws {
+  @Test(arguments: [nil, .seconds(3_124_224_000)] as [Duration?], [nil, .seconds(1_795_305_600)] as [Duration?])
+  func toleratesWrongControllerClock(time: Duration?, epoch: Duration?) throws {
     let home = try SimulatedHome {
       $0.epoch = epoch
     } controller: {

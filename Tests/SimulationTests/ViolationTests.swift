@@ -165,7 +165,9 @@ import Testing
     change(home.lamp) { $0.fullTables = [.subscriptions] }
     home.home.restart()
     home.follow()
-    #expect(try home.run(for: .seconds(60)) { $0.devices["1"]?.active?.status.reason == .subscriptionRefused })
+    let reason = OfflineReason.subscriptionRefused(.resourceExhausted)
+    #expect(try home.run(for: .seconds(60)) { $0.devices["1"]?.active?.status.reason == reason })
+    #expect(reason.text == "subscription refused: RESOURCE_EXHAUSTED")
   }
 
   @Test("a device that acknowledges requests, but answers late, stays unknown") func slowDeviceIsNotOffline() throws {

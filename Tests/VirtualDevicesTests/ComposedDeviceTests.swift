@@ -101,6 +101,26 @@ import Testing
     #expect(engine.value(SmokeCoAlarm.batteryAlert, on: 2) == .normal)
   }
 
+  @Test("with `count`, each device has parts with its number") func counts() throws {
+    let text = """
+      devices:
+        - { name: Fan, room: Hall, type: fan, count: 2, parts: [{ name: Light, type: plug }, { name: Plug, type: plug }] }
+
+      """
+    let devices = try HomeDefinition.load(simulating: [("fan.yaml", text)]).devices
+    #expect(devices.map(\.path) == ["Hall/Fan 1", "Hall/Fan 2"])
+    let parts = devices.map(\.bridged)
+    #expect(parts.map { $0.map(\.path) } == [["Hall/Light 1", "Hall/Plug 1"], ["Hall/Light 2", "Hall/Plug 2"]])
+    #expect(Set(parts.joined().map(\.uniqueID)).count == 4 && Set(parts.joined().map(\.serialNumber)).count == 4)
+    for device in devices { #expect(DeviceAssembly.endpoints(of: device).map(\.id).sorted() == [1, 2, 3]) }
+    let error = #expect(throws: DefinitionError.self) {
+      let more = text + "  - { name: Light 2, room: Hall, type: plug }\n"
+      _ = try HomeDefinition.load(simulating: [("fan.yaml", more)])
+    }
+    let message = error.map { "\($0)" } ?? ""
+    #expect(message.contains("found device “Hall/Light 2” again, expected another one"), "\(message)")
+  }
+
   private func problems(_ lines: String) -> String {
     do {
       _ = try Self.device(lines)
@@ -118,12 +138,8 @@ import Testing
       "2:56: found “bridge”, expected a device that can be a part of another"
     ),
     (
-      "type: fan, count: 2, parts: [{ name: A, type: plug }]",
-      "2:38: found several devices with the same parts, expected an entry of its own for each device that has parts"
-    ),
-    (
       "type: fan, parts: [{ name: A, type: plug, attributes: { 2.onOff.onOff: true } }]",
-      "2:76: found 2.onOff.onOff, expected an attribute that the device has"
+      "2:76: found 2.onOff.onOff, expected an attribute that the device has; its only endpoint is 1"
     ),
     (
       "type: fan, parts: [{ name: A, type: plug, faults: { busy: true } }]",

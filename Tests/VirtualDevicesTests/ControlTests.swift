@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Logging
 import MatterClusters
+import MatterDevice
 import MatterModel
 import MatterProtocol
 import NIOCore
@@ -210,8 +211,11 @@ import Testing
       #expect(
         await refusal(.part(device: "Dimmer", endpoint: nil, name: "dial", state: "foo"))
           == "the value is out of range; expected a level such as 40%")
-      #expect(
-        await refusal(.part(device: "Fridge", endpoint: 9, name: "door", state: "open")) == "it has no endpoint 9")
+      func door(_ endpoint: UInt16) -> ControlRequest {
+        .part(device: "Fridge", endpoint: endpoint, name: "door", state: "open")
+      }
+      #expect(await refusal(door(9)) == "it has no endpoint 9; expected 0, 1, 2 or 3")
+      #expect(await refusal(door(1)) == "it has no part “door” there; expected endpoint 2 or 3")
       let devices = try await fleet.send(.status).fleet?.devices ?? []
       let states = Dictionary(devices.map { ($0.name, $0.state) }) { first, _ in first }
       let expected = [
@@ -256,7 +260,17 @@ import Testing
       // The endpoints of a bridged refrigerator are counted within it; its compartments follow its own.
       #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open")) == nil)
       #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open", 2)) == nil)
-      #expect(try await fleet.errorCode(move("Den/Fridge", "door", "open", 4)) == .notFound)
+      var faults = DeviceFaults()
+      faults.data = [
+        .init(endpoint: 4, cluster: OnOff.id, attribute: OnOff.onOff.id, violation: .null, name: "4.onOff.onOff")
+      ]
+      for request: ControlRequest in [
+        move("Den/Fridge", "door", "open", 4), .faults(device: "Den/Fridge", faults),
+        .get(device: "Den/Fridge", endpoint: 4, cluster: OnOff.id.rawValue, attribute: OnOff.onOff.id.rawValue),
+      ] {
+        let error = await #expect(throws: ControlError.self) { _ = try await fleet.send(request) }
+        #expect(error?.code == .notFound && error?.message == "it has no endpoint 4; expected 0, 1, 2 or 3")
+      }
       _ = try await fleet.send(.power(device: "Den/Fridge", .off))
       #expect(try await fleet.errorCode(move("Den/Fridge", "door", "closed")) == .noPower)
     }

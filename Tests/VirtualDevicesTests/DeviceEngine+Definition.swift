@@ -15,7 +15,7 @@ extension DeviceEngine {
     let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
     var configuration = DeviceAssembly.configuration(of: device, identity: identity, port: 5540)
     configuration.isCommissionable = false
-    configuration.epoch = epoch.map { $0 * 1000 }
+    configuration.epoch = epoch.map { .seconds($0) }
     var numbers = EndpointNumbers()
     self.init(
       configuration, endpoints: DeviceAssembly.endpoints(of: device, &numbers, clock), stored: stored, random: random,

@@ -70,7 +70,7 @@ import Testing
     try meter.act(
       set: TimeSynchronization.timeZone, [.init(offset: 7200, validAt: 0)], on: .root, at: .zero)
     // A change of the clock, as the host notes it.
-    meter.noteClock(epoch: 1_781_845_200_000, at: .zero)
+    meter.noteClock(epoch: .seconds(1_781_845_200), at: .zero)
     #expect(meter.value(Tariff.currentDayEntry, on: 2)?.wrapped?.startTime == 360)
     #expect(meter.value(Tariff.currentDayEntryDate, on: 2) == .value(1_781_845_200 - 946_684_800 - 3600))
   }

@@ -51,8 +51,8 @@ extension Structure {
     guard accessory.structureID == id else {
       throw HomeError(.badArguments, "the device is not in “\(name)”", device: accessory.name)
     }
-    guard let backend = client?.backend ?? home as? any HomeBackend else { throw .withoutHome }
-    try await Home(backend).remove(device: accessory.id, force: force, origin: client?.id)
+    guard let (home, origin) = try home?.opened else { throw .withoutHome }
+    try await home.remove(device: accessory.id, force: force, origin: origin)
   }
 
   private var client: HomeClient? { home as? HomeClient }

@@ -132,7 +132,8 @@ extension HomeEngine {
     let reason =
       wasEstablished
       ? .subscriptionLost
-      : OfflineReason(error, hasAddress: hasAddress) ?? (error.isAnswer ? .subscriptionRefused : .sessionRefused)
+      : OfflineReason(error, hasAddress: hasAddress)
+        ?? (error.isAnswer ? .subscriptionRefused(error.statusCode) : .sessionRefused)
     reduce(.lost(node, reason))
     connectMore(at: now)
   }

@@ -1,6 +1,7 @@
 package import HomeModel
 internal import MatterClusters
 package import MatterController
+internal import MatterModel
 package import MatterProtocol
 
 /// Options for following the devices of a home.
@@ -438,4 +439,7 @@ extension ControllerError {
     default: false
     }
   }
+
+  /// The status with which the node refused a request; nil for another error.
+  var statusCode: StatusCode? { if case .status(let status) = self { status.code } else { nil } }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import MatterModel
 
 /// The reachability of a device or a part of it. See the article “The home model”, “Connectivity and locality”.
 public enum ConnectivityState: String, Hashable, Sendable, CaseIterable, Codable {
@@ -76,15 +77,15 @@ public struct SourceConnectivity: Hashable, Sendable, Codable {
 }
 
 /// The reason why a device can't be reached, as a closed list; ``text`` is for users.
-public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
+public enum OfflineReason: Hashable, Sendable, Codable {
   /// No address was found.
   case noAddress
   /// The device does not answer at any known address.
   case timedOut
   /// The device answered, but rejected the session.
   case sessionRefused
-  /// The device accepted the session, but rejected the subscription.
-  case subscriptionRefused
+  /// The device accepted the session, but rejected the subscription with this status; nil if it gave none.
+  case subscriptionRefused(StatusCode?)
   /// The device did not report in time.
   case subscriptionLost
   /// The bridge reports the device as unreachable.
@@ -97,7 +98,8 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
   case cloudRefused
   /// The manufacturer's cloud reports the device as unreachable.
   case cloudSaysUnreachable
-  /// The hub can't be reached, and there is no other source.
+  /// The hub can't be reached. The device is offline without another source, and otherwise unknown until this client
+  /// has reached it.
   case hubUnreachable
 
   /// “no address”, “timed out”, …: a text for tables, after the device's name.
@@ -106,7 +108,7 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
     case .noAddress: "no address"
     case .timedOut: "timed out"
     case .sessionRefused: "session refused"
-    case .subscriptionRefused: "subscription refused"
+    case .subscriptionRefused(let status): "subscription refused" + (status.map { ": \($0)" } ?? "")
     case .subscriptionLost: "subscription lost"
     case .bridgeSaysUnreachable: "bridge says unreachable"
     case .poweredOffAnnounced: "powered off announced"
@@ -124,6 +126,33 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
     case .noAddress, .timedOut, .subscriptionLost, .bridgeSaysUnreachable, .poweredOffAnnounced, .cloudUnreachable,
       .hubUnreachable:
       false
+    }
+  }
+}
+
+extension OfflineReason: CaseIterable, RawRepresentable {
+  /// All reasons, without a status.
+  public static let allCases: [OfflineReason] = [
+    .noAddress, .timedOut, .sessionRefused, .subscriptionRefused(nil), .subscriptionLost, .bridgeSaysUnreachable,
+    .poweredOffAnnounced, .cloudUnreachable, .cloudRefused, .cloudSaysUnreachable, .hubUnreachable,
+  ]
+
+  private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
+  private static let refused = "subscriptionRefused"
+
+  /// The name of the case, followed by a status: `noAddress`, `subscriptionRefused 137`.
+  public var rawValue: String {
+    guard case .subscriptionRefused(let status) = self else { return "\(self)" }
+    return Self.refused + (status.map { " \($0.rawValue)" } ?? "")
+  }
+
+  public init?(rawValue: String) {
+    if let known = Self.named[rawValue] {
+      self = known
+    } else if rawValue.hasPrefix(Self.refused + " "), let code = UInt8(rawValue.dropFirst(Self.refused.count + 1)) {
+      self = .subscriptionRefused(StatusCode(rawValue: code))
+    } else {
+      return nil
     }
   }
 }

@@ -64,7 +64,7 @@ public struct HomeDevice: Sendable, Identifiable, CustomStringConvertible {
   /// Whether the device was commissioned into this home's fabric, or is behind a bridge that was. Other devices are
   /// known only from a cloud account.
   public var isMatterDevice: Bool { entry.sources.contains { !$0.id.isCloud } }
-  /// The reason why the device is offline; nil if it is not.
+  /// The reason why the device is offline, or unknown without a hub; otherwise nil.
   public var offlineReason: OfflineReason? { source?.status.reason }
   /// The manufacturer, product and unique id.
   public var identity: DeviceIdentity { source?.identity ?? DeviceIdentity() }

@@ -3,7 +3,7 @@ public import Foundation
 /// The status of a source of a device.
 public struct SourceStatus: Hashable, Sendable, Codable {
   public var connectivity: SourceConnectivity
-  /// The reason why the source is offline; nil if it is not.
+  /// The reason why the source is offline, or unknown without a hub; otherwise nil.
   public var reason: OfflineReason?
   /// The ``lastContactDate`` in microseconds since 1970.
   package var lastContact: Int64?

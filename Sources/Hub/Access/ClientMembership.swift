@@ -164,4 +164,14 @@ extension HomeState {
     }
     return state
   }
+
+  /// The home with the reason why the connectivity of some devices is unknown: no hub follows them.
+  var withoutHub: HomeState {
+    var state = self
+    let reason = SourceStatus(.unknown, reason: .hubUnreachable)
+    for source in orderedDevices.flatMap(\.sources) where source.status.connectivity == .unknown {
+      state.apply(.connectivity(source.id, reason))
+    }
+    return state
+  }
 }

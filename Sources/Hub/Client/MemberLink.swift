@@ -139,7 +139,7 @@ actor MemberLink: RouteLink {
       let state = await controller.state
       guard isStarted, !isLoaded, refusal == nil else { return }
       isLoaded = true
-      report(.loaded(ReceivedHome(state: state, hub: .notAvailable)))
+      report(.loaded(ReceivedHome(state: state.withoutHub, hub: .notAvailable)))
     } catch {
       guard isStarted else { return }
       retry?.cancel()

@@ -24,10 +24,11 @@ struct AccessPoints {
     var members = [JSONValue.Member("role", "station")]
     let ssid = Self.ssid(node)
     if let ssid { members.append(.init("ssid", .string(ssid))) }
-    guard let octets = Hexadecimal.octets(node[WiFiNetworkDiagnostics.bssid]), !octets.isEmpty else { return members }
-    let bssid = octets.joined(separator: ":")
+    let address = node[WiFiNetworkDiagnostics.bssid]?.text.flatMap { Base64.decode($0) } ?? []
+    guard !address.isEmpty else { return members }
+    let bssid = address.map { $0.hexadecimal(2) }.joined(separator: ":")
     members.append(.init("bssid", .string(bssid)))
-    let point = "ap_" + octets.joined()
+    let point = "ap_" + address.hexadecimal
     if let index = known.firstIndex(where: { $0.id == point }) {
       known[index].ssid = known[index].ssid ?? ssid
     } else {

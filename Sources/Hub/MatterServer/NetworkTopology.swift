@@ -127,10 +127,3 @@ enum Strength: String {
     }
   }
 }
-
-enum Hexadecimal {
-  /// The octets of a base64 text.
-  static func octets(_ value: JSONValue?) -> [String]? {
-    (value?.text).flatMap { Base64.decode($0) }?.map { $0.hexadecimal(2) }
-  }
-}

@@ -2,7 +2,7 @@ package import HomeControl
 package import HomeModel
 
 /// The version of the commands and events with the prefix `hearth_`. A hub rejects clients of another version.
-package let hubVersion = 8
+package let hubVersion = 9
 
 /// A message of a client: a command with the prefix `hearth_`.
 package enum HubMessage: Sendable {

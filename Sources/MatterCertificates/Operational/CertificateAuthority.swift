@@ -1,13 +1,13 @@
 public import MatterCrypto
 
-/// The validity period of a certificate, in seconds since 2000-01-01 00:00 UTC.
+/// The validity period of a certificate. Its times are those since 2000-01-01 00:00 UTC, in whole seconds up to 2136.
 public struct CertificateValidity: Hashable, Sendable {
   /// The first second.
-  public var notBefore: UInt32
-  /// The last second; 0 if the certificate does not expire.
-  public var notAfter: UInt32
+  public var notBefore: Duration
+  /// The last second; nil if the certificate does not expire.
+  public var notAfter: Duration?
 
-  public init(notBefore: UInt32, notAfter: UInt32 = 0) {
+  public init(notBefore: Duration, notAfter: Duration? = nil) {
     self.notBefore = notBefore
     self.notAfter = notAfter
   }
@@ -117,8 +117,8 @@ public struct CertificateAuthority: Sendable {
     signatures: some SignatureScheme
   ) throws(CertificateError) -> MatterCertificate {
     var certificate = MatterCertificate(
-      serialNumber: serialNumber(random: &random), issuer: issuer, notBefore: validity.notBefore,
-      notAfter: validity.notAfter, subject: subject, publicKey: key.bytes,
+      serialNumber: serialNumber(random: &random), issuer: issuer, notBefore: seconds(validity.notBefore),
+      notAfter: validity.notAfter.map(seconds) ?? 0, subject: subject, publicKey: key.bytes,
       extensions: usages + [
         .subjectKeyIdentifier(Hash.sha1(key.bytes)), .authorityKeyIdentifier(Hash.sha1(signer.publicKey.bytes)),
       ],
@@ -131,6 +131,8 @@ public struct CertificateAuthority: Sendable {
     }
     return certificate
   }
+
+  private static func seconds(_ time: Duration) -> UInt32 { UInt32(clamping: time.components.seconds) }
 
   /// Eight random bytes that are a positive INTEGER in shortest form.
   static func serialNumber(random: inout some RandomSource) -> [UInt8] {

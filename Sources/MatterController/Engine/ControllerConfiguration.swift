@@ -30,12 +30,13 @@ public struct ControllerConfiguration: Sendable {
   public var administrator: NodeID?
   /// Vendor id of the administrator; by default a test vendor's.
   public var adminVendorID: VendorID = 0xFFF1
-  /// Start of the validity of issued certificates, in seconds since 2000-01-01 00:00 UTC. They do not expire.
-  public var notBefore: UInt32
+  /// Start of the validity of issued certificates: the time since 2000-01-01 00:00 UTC, in whole seconds. They do not
+  /// expire.
+  public var notBefore: Duration
 
   /// A start of validity that devices with any clock accept, including those whose clock restarts at the year 2000 at
   /// power-on. (Zero stands for "no time" in the standard's certificates.)
-  public static let earliestNotBefore: UInt32 = 1
+  public static let earliestNotBefore = Duration.seconds(1)
   /// The current time since 2000-01-01 00:00 UTC, for the validity of attestation certificates; nil: not checked.
   public var currentTime: Duration?
   /// The trusted attestation roots and declaration signers.
@@ -69,10 +70,10 @@ public struct ControllerConfiguration: Sendable {
   private static let maximumSessions = 32_768
 
   /// - Parameters:
-  ///   - notBefore: start of the validity of issued certificates, in seconds since 2000-01-01 00:00 UTC.
+  ///   - notBefore: start of the validity of issued certificates: the time since 2000-01-01 00:00 UTC.
   ///   - attestation: the trusted attestation roots and declaration signers.
   public init(
-    notBefore: UInt32, attestation: AttestationVerifier, signatures: any SignatureScheme = OpenSSLSignatures()
+    notBefore: Duration, attestation: AttestationVerifier, signatures: any SignatureScheme = OpenSSLSignatures()
   ) {
     self.notBefore = notBefore
     self.attestation = attestation

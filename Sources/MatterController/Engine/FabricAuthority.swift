@@ -152,7 +152,7 @@ struct FabricAuthority: Sendable {
   }
 
   func issue(
-    _ publicKey: P256PublicKey, to node: NodeID, tags: [CASEAuthenticatedTag], notBefore: UInt32,
+    _ publicKey: P256PublicKey, to node: NodeID, tags: [CASEAuthenticatedTag], notBefore: Duration,
     random: inout any RandomSource, signatures: any SignatureScheme
   ) throws(CertificateError) -> [UInt8] {
     guard let certificates else { throw .malformed("a member of the fabric can't issue certificates") }

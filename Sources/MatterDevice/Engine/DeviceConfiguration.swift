@@ -49,8 +49,9 @@ public struct DeviceConfiguration: Sendable {
   public var networkInterfaces: [GeneralDiagnostics.NetworkInterface] = []
   /// The network id in Network Commissioning, at most 32 bytes.
   public var networkName = "eth0"
-  /// Milliseconds from 1970-01-01 UTC to the zero of the engine's clock; nil if the host does not know the time.
-  public var epoch: Int64?
+  /// The time from 1970-01-01 UTC to the zero of the engine's clock, in whole milliseconds; nil if the host does not know
+  /// the time.
+  public var epoch: Duration?
   /// Known addresses of nodes that endpoints may be bound to. Nodes that are missing or unreachable are found by
   /// DNS-SD.
   public var peers: [NodeID: SocketAddress] = [:]

@@ -65,13 +65,13 @@ extension DeviceEngine {
 
   /// Moves the node's clock by the same step as the host's clock, whichever source had set it, since the node has no
   /// other clock.
-  /// - Parameter epoch: Unix time of the host in milliseconds at the zero of the engine's clock.
-  public mutating func noteClock(epoch: Int64, at now: Instant) {
+  /// - Parameter epoch: Unix time of the host at the zero of the engine's clock, in whole milliseconds.
+  public mutating func noteClock(epoch: Duration, at now: Instant) {
     advance(to: now)
     let old = configuration.epoch
     configuration.epoch = epoch
     if let utc = context.node.utc, let old {
-      let (step, overflow) = epoch.subtractingReportingOverflow(old)
+      let (step, overflow) = UTCClock.milliseconds(epoch).subtractingReportingOverflow(UTCClock.milliseconds(old))
       context.node.utc = overflow ? nil : utc.moved(milliseconds: step, at: now)
     } else {
       context.node.utc = UTCClock(epoch: epoch, at: now)

@@ -28,14 +28,31 @@ struct DeviceIdentities: Sendable {
   func path(of uniqueID: String?) -> String? { uniqueIDs.first { $0.value == uniqueID && parts[$0.key] == nil }?.key }
 
   /// Returns the endpoint of a source with a number within the device at a path: 0 for the node, from 1 the application.
-  func endpoint(_ number: UInt16, of path: String, _ source: DeviceSource) -> EndpointID? {
+  /// - Throws: `notFound` if the source has no such endpoint, or no longer.
+  func endpoint(_ number: UInt16, of path: String, _ source: DeviceSource) throws(HomeError) -> EndpointID {
+    let endpoints = endpoints(of: path, source)
+    if let endpoint = endpoints[number] { return endpoint }
+    // A node that has not been described yet.
+    if source.endpoints.isEmpty, !source.id.isBridged, parts[path] == nil { return EndpointID(number) }
+    throw HomeError(
+      .notFound, "no endpoint \(number); expected \(EndpointList.text(endpoints.keys.sorted()))", device: path)
+  }
+
+  /// The endpoints of a source by their numbers within the device at a path.
+  private func endpoints(of path: String, _ source: DeviceSource) -> [UInt16: EndpointID] {
+    let known = source.endpoints.map(\.id)
     let part = parts[path]
-    guard source.id.isBridged || part != nil else { return EndpointID(number) }
-    guard number > 0 else { return part?.first ?? source.mainEndpoint }
+    guard source.id.isBridged || part != nil else {
+      return Dictionary(known.map { ($0.rawValue, $0) }, uniquingKeysWith: { first, _ in first })
+    }
     let hasOwnNode = buttons.contains(path)
-    let application =
-      part ?? source.endpoints.map(\.id).filter { !hasOwnNode || $0 != source.mainEndpoint }.sorted()
-    return application.indices.contains(Int(number) - 1) ? application[Int(number) - 1] : nil
+    let application = part ?? known.filter { !hasOwnNode || $0 != source.mainEndpoint }.sorted()
+    let all = [part?.first ?? source.mainEndpoint] + application
+    var numbers: [UInt16: EndpointID] = [:]
+    for (number, endpoint) in all.enumerated() where known.contains(endpoint) {
+      numbers[UInt16(clamping: number)] = endpoint
+    }
+    return numbers
   }
 
   /// Returns a source of the device with the endpoints that belong to a path: all of them, or those of a part.

@@ -31,6 +31,11 @@ struct DeviceNames: Sendable {
   /// Returns the path of the bridge that serves the device, or of the device that it is a part of; nil if it is a node.
   func bridge(of path: String) -> String? { bridges[path] }
 
+  /// Returns the bridge that serves the device, or the device that it is a part of; nil if it is a node.
+  func whole(of path: String) -> DeviceDefinition? {
+    bridges[path].flatMap { whole in devices.first { $0.path == whole } }
+  }
+
   /// The devices as a home knows them.
   var identities: DeviceIdentities { DeviceIdentities(devices) }
 
@@ -96,6 +101,9 @@ struct DeviceNames: Sendable {
     var cluster: String?
     var name: String
 
+    /// Returns the same element on an endpoint.
+    func on(_ endpoint: UInt16) -> Element { modified(self) { $0.endpoint = endpoint } }
+
     /// The path without the device.
     var text: String {
       [endpoint.map { "\($0)" }, cluster, name].compactMap(\.self).joined(separator: ".")
@@ -126,6 +134,17 @@ struct DeviceNames: Sendable {
     }
   }
 
+  enum ElementKind: String { case attribute, event, command }
+
+  /// Returns whether a device has an element of this kind and name.
+  func has(_ element: Element, _ kind: ElementKind) -> Bool {
+    switch kind {
+    case .attribute: !attributes(of: element).isEmpty
+    case .event: !events(of: element).isEmpty
+    case .command: !commands(of: element).isEmpty
+    }
+  }
+
   func commandNames(of device: DeviceDefinition) -> [String] {
     clusters(of: device).flatMap { $0.commands.map { NormalizedName.camelCase($0.name) } }
   }
@@ -137,14 +156,6 @@ struct DeviceNames: Sendable {
   func attributeNames(of device: DeviceDefinition) -> [String] {
     clusters(of: device).flatMap { $0.attributes.map(\.name) }
   }
-
-  /// The clusters of the root that have to be named, because attributes of the application have the same names.
-  private static let rootClusters: [any Cluster.Type] = [
-    AccessControl.self, BasicInformation.self, GeneralCommissioning.self, NetworkCommissioning.self,
-    GeneralDiagnostics.self, AdministratorCommissioning.self, OperationalCredentials.self, GroupKeyManagement.self,
-    LocalizationConfiguration.self, TimeFormatLocalization.self, UnitLocalization.self, EthernetNetworkDiagnostics.self,
-    TimeSynchronization.self, OtaSoftwareUpdateRequestor.self,
-  ]
 
   /// The numbers of a device's endpoints.
   func endpoints(of device: DeviceDefinition) -> [UInt16] {
@@ -179,16 +190,17 @@ struct DeviceNames: Sendable {
     Self.unique(SimulatedDevice.clusters(of: device).flatMap(\.self) + nodeClusters(of: device).plain)
   }
 
-  /// Returns the clusters of a device's node, without and with those that have to be named.
+  /// Returns the clusters of a device's node, without and with those that have to be named, because attributes of the
+  /// application have the same names.
   private func nodeClusters(of device: DeviceDefinition) -> (plain: [any Cluster.Type], named: [any Cluster.Type]) {
     let power: [any Cluster.Type] = SimulatedDevice.hasBattery(device) ? [PowerSource.self] : []
-    guard let whole = bridges[device.path] else {
-      return (power + (device.sleep == nil ? [] : [IcdManagement.self]), Self.rootClusters)
+    guard let whole = whole(of: device.path) else {
+      return (
+        power + (device.sleep == nil ? [] : [IcdManagement.self]), SimulatedDevice.rootClusters(of: device)
+      )
     }
     // The node of a part is that of the whole device.
-    let isPart = devices.contains { $0.path == whole && $0.kind != .bridge }
-    if isPart { return ([], []) }
-    return (power, [BridgedDeviceBasicInformation.self])
+    return whole.kind == .bridge ? (power, [BridgedDeviceBasicInformation.self]) : ([], [])
   }
 
   private static func unique(_ clusters: [any Cluster.Type]) -> [any Cluster.Type] {

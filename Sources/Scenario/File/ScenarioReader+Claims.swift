@@ -107,7 +107,7 @@ extension ScenarioReader {
     let found = names.events(of: element)
     guard let (cluster, info) = found.first, found.count == 1 else {
       report(
-        element, "event", key, others: found.isEmpty ? nil : "has such an event",
+        element, .event, key, others: found.isEmpty ? nil : "has such an event",
         suggestions: names.eventNames(of: element.device))
       return nil
     }
@@ -210,7 +210,7 @@ extension ScenarioReader {
     let places = names.attributes(of: element)
     if let place = places.first, places.count == 1 { return (element.device.path, place) }
     report(
-      element, "attribute", node, others: places.isEmpty ? nil : "has such an attribute",
+      element, .attribute, node, others: places.isEmpty ? nil : "has such an attribute",
       or: ", or connectivity or locality", suggestions: names.attributeNames(of: element.device))
     return nil
   }
@@ -240,32 +240,62 @@ extension ScenarioReader {
 
   /// Reports an element that the device does not have, or that several of its clusters have.
   mutating func report(
-    _ element: DeviceNames.Element, _ what: String, _ node: Node, others: String?, or more: String = "",
+    _ element: DeviceNames.Element, _ kind: DeviceNames.ElementKind, _ node: Node, others: String?,
+    or more: String = "",
     suggestions: [String]
   ) {
-    let article = what == "command" ? "a" : "an"
-    var expected = "\(article) \(what) of a \(element.device.kind.name)\(more)"
-    let endpoints = names.endpoints(of: element.device)
+    let article = kind == .command ? "a" : "an"
+    var found = "\(kind) “\(element.text)”"
+    var expected = "\(article) \(kind) of a \(element.device.kind.name)\(more)"
     if let others {
       expected = "also its cluster: more than one \(others)"
-    } else if let number = element.endpoint, !endpoints.contains(number) {
-      expected = "one of its endpoints: \(endpoints.map { "\($0)" }.joined(separator: ", "))"
+    } else if let number = element.endpoint {
+      found += " of “\(element.device.path)”"
+      let endpoints = names.endpoints(of: element.device)
+      let serving = endpoints.filter { names.has(element.on($0), kind) }
+      if !endpoints.contains(number) {
+        expected = "one of its endpoints: \(EndpointList.text(endpoints, last: "and"))"
+      } else if !serving.isEmpty {
+        expected = "endpoint \(EndpointList.text(serving)), which has it"
+      }
     }
     report(
-      at: document.mark(of: node), found: "\(what) “\(element.text)”", expected: expected,
+      at: document.mark(of: node), found: found, expected: expected,
       suggestions: NearestName.suggestions(for: element.name, in: suggestions))
   }
 
-  /// Parses `dishwasher.door` or `refrigerator.3.door`; nil if the device has no such part.
-  func part(_ node: Node) -> (device: String, endpoint: UInt16?, part: (name: String, states: [String]))? {
+  /// Parses `dishwasher.door` or `refrigerator.3.door`, and reports a part that another endpoint of the device has.
+  /// - Returns: nil if the path is not that of a part.
+  mutating func part(_ node: Node) -> PartPath? {
     guard
       let path = DottedPath(node.scalar?.string ?? "", names: 1, isDevice: { names.isDevice($0) }),
-      let wanted = path.names.last, case .success(let device) = names.find(path.device),
-      let part = SimulatedDevice.parts(of: device, on: path.endpoint).first(where: {
-        NormalizedName($0.name) == NormalizedName(wanted)
-      })
+      let wanted = path.names.last, case .success(let device) = names.find(path.device)
     else { return nil }
-    return (device.path, path.endpoint, part)
+    func part(on endpoint: UInt16?) -> PartPath.Part? {
+      // The node of a bridged device is its first endpoint, and so is that of a part of a device.
+      let isFirst = endpoint == 0 && names.bridge(of: device.path) != nil
+      return SimulatedDevice.parts(of: device, on: isFirst ? 1 : endpoint).first {
+        NormalizedName($0.name) == NormalizedName(wanted)
+      }
+    }
+    if let part = part(on: path.endpoint) { return PartPath(device: device.path, endpoint: path.endpoint, part: part) }
+    guard let number = path.endpoint, part(on: nil) != nil else { return nil }
+    let serving = names.endpoints(of: device).filter { part(on: $0) != nil }
+    report(
+      at: document.mark(of: node), found: "part “\(number).\(wanted)” of “\(device.path)”",
+      expected: "endpoint \(EndpointList.text(serving)), which has it")
+    return PartPath(device: device.path, endpoint: number, part: nil)
+  }
+
+  /// A part of a device that no attribute describes, such as a door.
+  struct PartPath {
+    typealias Part = (name: String, states: [String])
+
+    var device: String
+    /// The number of the endpoint within the device; nil: the first one with the part.
+    var endpoint: UInt16?
+    /// Nil if the endpoint has no such part.
+    var part: Part?
   }
 
   /// Encodes the value of an attribute; an explicit YAML null is Matter's null.

@@ -106,7 +106,7 @@ extension ScenarioReader {
     let found = names.commands(of: element)
     guard let place = found.first, found.count == 1 else {
       report(
-        element, "command", node, others: found.isEmpty ? nil : "has such a command",
+        element, .command, node, others: found.isEmpty ? nil : "has such a command",
         suggestions: names.commandNames(of: element.device))
       return nil
     }

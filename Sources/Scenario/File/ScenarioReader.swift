@@ -208,9 +208,10 @@ struct ScenarioReader: DocumentReader {
       }
       return press(device, value)
     case "set":
-      if let (device, endpoint, part) = part(nameNode) {
+      if let path = part(nameNode) {
+        guard let part = path.part else { return nil }
         let state = part.states.isEmpty ? scalar(value) : one(of: part.states, value)
-        return state.map { .part(device: device, name: part.name, on: endpoint, state: $0) }
+        return state.map { .part(device: path.device, name: part.name, on: path.endpoint, state: $0) }
       }
       guard let (device, place) = attribute(nameNode), let encoded = encoded(value, place) else { return nil }
       return .set(device: device, place, value: encoded)
@@ -249,10 +250,10 @@ struct ScenarioReader: DocumentReader {
       report(node, expected: "faults such as { slow: 2s }, or heal")
       return nil
     }
-    let isBridged = names.bridge(of: device) != nil
+    let whole = names.whole(of: device)
     let definition = names.devices.first { $0.path == device }
-    let faults = readFaults(node, of: definition?.kind, isBridged: isBridged)
-    if let definition { problems += faults.problems(of: definition, isBridged: isBridged) }
+    let faults = readFaults(node, of: definition?.kind, isBridged: whole != nil)
+    if let definition { problems += faults.problems(of: definition, in: whole) }
     return .faults(device: device, faults)
   }
 

@@ -222,10 +222,12 @@ actor RealHome: Stage {
       heldSubscriptions.append(try await addCompetingController().subscribe(to: device, of: home, count: count))
     case .set(let device, let place, let value):
       try await with(device) { found, at in
-        try found.set(place.cluster, place.attribute, value, on: at.endpoints(place.endpoint))
+        try found.set(place.cluster, place.attribute, value, on: try found.endpoints(place.endpoint, of: at))
       }
     case .part(let device, let name, let endpoint, let state):
-      try await with(device) { found, at in try found.move(part: name, to: state, on: at.endpoints(endpoint)) }
+      try await with(device) { found, at in
+        try found.move(part: name, to: state, on: try found.endpoints(endpoint, of: at), of: at)
+      }
     case .press(let device, let press, let button):
       try await with(device) { found, at in
         // The file was validated with the same definition.

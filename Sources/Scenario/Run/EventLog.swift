@@ -50,8 +50,10 @@ extension HomeView {
   ) -> DeviceCondition.Finding {
     var endpoints = source.endpoints.filter { $0.servers.contains(condition.cluster) }.map(\.id)
     if let number = condition.endpoint {
-      let named = identities.endpoint(number, of: device, source)
-      endpoints.removeAll { $0 != named }
+      do throws(HomeError) {
+        let named = try identities.endpoint(number, of: device, source)
+        endpoints.removeAll { $0 != named }
+      } catch { return .init(false, error.message) }
     }
     if let button = condition.button { endpoints = endpoints.indices.contains(button) ? [endpoints[button]] : [] }
     let same = events.filter {

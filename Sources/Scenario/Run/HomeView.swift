@@ -25,14 +25,13 @@ struct HomeView: Sendable {
       return check(kind, device, claim)
     case .attribute(let device, let place, let value, let hasUnit):
       let source = find(device)?.source.map { identities.source($0, of: device) }
-      let endpoint = source.flatMap { servingEndpoint(place, $0, device) }
-      let kind = source.flatMap { source in
-        endpoint.map {
-          DeviceCondition.Kind.attribute(
-            ConcreteAttributePath($0, place.cluster, place.attribute), by: source.id, value: value, hasUnit: hasUnit)
+      do throws(HomeError) {
+        guard let source, let endpoint = try servingEndpoint(place, source, device) else {
+          return check(nil, device, claim)
         }
-      }
-      return check(kind, device, claim)
+        let path = ConcreteAttributePath(endpoint, place.cluster, place.attribute)
+        return check(.attribute(path, by: source.id, value: value, hasUnit: hasUnit), device, claim)
+      } catch { return .init(false, error.message) }
     case .event(let device, let condition):
       guard let found = find(device) else { return .init(false, "no device of the home") }
       guard let source = found.source else { return .init(false, "not known") }
@@ -48,8 +47,11 @@ struct HomeView: Sendable {
   }
 
   /// Returns the endpoint of an attribute: the named one, else the first one with the attribute or with its cluster.
-  private func servingEndpoint(_ place: AttributePlace, _ source: DeviceSource, _ device: String) -> EndpointID? {
-    if let number = place.endpoint { return identities.endpoint(number, of: device, source) }
+  /// - Throws: `notFound` if the device has not the named one.
+  private func servingEndpoint(
+    _ place: AttributePlace, _ source: DeviceSource, _ device: String
+  ) throws(HomeError) -> EndpointID? {
+    if let number = place.endpoint { return try identities.endpoint(number, of: device, source) }
     let serving = source.endpoints.map(\.id).filter { source.endpoint($0)?.servers.contains(place.cluster) == true }
     return serving.first {
       state.value(source.id.node, ConcreteAttributePath($0, place.cluster, place.attribute)) != nil

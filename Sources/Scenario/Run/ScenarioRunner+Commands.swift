@@ -55,8 +55,8 @@ extension ScenarioRunner {
   private func endpoint(
     _ number: UInt16?, of target: Target, _ path: String, serving cluster: ClusterID, _ attribute: AttributeID? = nil
   ) throws -> EndpointID {
-    if let number, let endpoint = identities.endpoint(number, of: path, target.device.source) { return endpoint }
-    return try target.endpoint(serving: cluster, having: attribute)
+    guard let number else { return try target.endpoint(serving: cluster, having: attribute) }
+    return try identities.endpoint(number, of: path, target.device.source)
   }
 
   private func target(_ device: String, _ home: Home) async throws -> Target {

@@ -188,7 +188,8 @@ extension SimulatedHome {
   public func set(_ place: AttributePlace, of device: String, to value: [UInt8]) throws {
     let found = try find(device)
     addToTimeline("set \(device).\(place.name) \(place.text(of: value))")
-    try found.device.set(place.cluster, place.attribute, value, on: found.place.endpoints(place.endpoint))
+    let endpoints = try found.device.endpoints(place.endpoint, of: found.place)
+    try found.device.set(place.cluster, place.attribute, value, on: endpoints)
   }
 
   /// Moves a part of a device that no attribute describes, such as a door.
@@ -196,7 +197,8 @@ extension SimulatedHome {
   public func move(_ part: String, of device: String, on endpoint: UInt16? = nil, to state: String) throws {
     let found = try find(device)
     addToTimeline("set \(device).\(endpoint.map { "\($0)." } ?? "")\(part) \(state)")
-    try found.device.move(part: part, to: state, on: found.place.endpoints(endpoint))
+    let endpoints = try found.device.endpoints(endpoint, of: found.place)
+    try found.device.move(part: part, to: state, on: endpoints, of: found.place)
   }
 
   /// Presses a button of a switch.

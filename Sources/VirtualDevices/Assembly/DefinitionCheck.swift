@@ -92,8 +92,9 @@ extension HomeDefinition {
   private static func missing(
     _ attribute: InitialValue, of device: DeviceDefinition, named name: String = ""
   ) -> DefinitionProblem {
+    let units = DeviceAssembly.units(of: device)
     // Perhaps another endpoint has it.
-    let other = DeviceAssembly.units(of: device).indices.lazy
+    let other = units.indices.lazy
       .map { position in
         var other = attribute
         other.endpoint = EndpointID(UInt16(clamping: position + 1))
@@ -102,7 +103,8 @@ extension HomeDefinition {
       .first { DeviceAssembly.notesChanges(of: $0, device) }
     return DefinitionProblem(
       at: attribute.mark, found: name + attribute.path,
-      expected: "an attribute that the device has, and that is not computed at each read",
+      expected: "an attribute that the device has, and that is not computed at each read"
+        + DeviceAssembly.endpointHint(attribute.endpoint, among: units),
       suggestions: other.map { [name + $0.path] } ?? [])
   }
 

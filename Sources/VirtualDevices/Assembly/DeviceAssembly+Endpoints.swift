@@ -37,10 +37,25 @@ extension DeviceAssembly {
       + root
   }
 
-  /// Returns the servers of the root endpoint, except Descriptor.
+  /// Returns the servers that the engine adds to the root endpoint, except Descriptor.
   static func rootServers(of device: DeviceDefinition) -> [ClusterServer] {
-    let configuration = configuration(of: device, identity: DeviceIdentity(checking: device), port: 0)
-    return root(of: device, .zero).flatMap(\.servers) + configuration.rootServers
+    configuration(of: device, identity: DeviceIdentity(checking: device), port: 0).rootServers
+  }
+
+  /// Returns the servers of each endpoint of a device, by its number within the device.
+  /// - Parameter whole: the bridge in front of the device, or the device that it is a part of; nil for a node.
+  static func servers(of device: DeviceDefinition, in whole: DeviceDefinition?) -> [[ClusterServer]] {
+    var node = whole ?? device
+    if whole != nil { node.bridged = [device] }
+    var numbers = EndpointNumbers()
+    let all = endpoints(of: node, &numbers)
+    let place =
+      whole == nil ? VirtualDevice.Place(node: device) : VirtualDevice.Place(device, in: node, &numbers)
+    return ([place.node] + place.application).map { id in
+      // The engine adds a Descriptor to each endpoint. Whether it has tags depends on the other endpoints.
+      all.filter { $0.id == id }.flatMap(\.servers) + (id == .root ? rootServers(of: node) : [])
+        + [ClusterServer(Descriptor.self, features: [Descriptor.tagListFeature])]
+    }
   }
 
   /// Returns the root endpoint if it has servers that depend on the definition.
@@ -208,9 +223,9 @@ extension DeviceAssembly {
   /// Endpoints are numbered within each device.
   static func problems(_ device: DeviceDefinition) -> [DefinitionProblem] {
     let node = battery(of: device).map { [PowerSourceServer.make($0)] } ?? []
-    return device.faults.problems(of: device, isBridged: false) + problems(device, node: node)
+    return device.faults.problems(of: device, in: nil) + problems(device, node: node)
       + device.bridged.flatMap { other in
-        let faults = other.faults.problems(of: other, isBridged: true)
+        let faults = other.faults.problems(of: other, in: device)
         guard device.kind == .bridge else { return faults + problems(other, node: []) }
         let power = battery(of: other).map { [PowerSourceServer.make($0)] } ?? []
         return faults + problems(other, node: [ClusterServer(BridgedDeviceBasicInformation.self)] + power)
@@ -225,7 +240,9 @@ extension DeviceAssembly {
       guard let target = value.target, let server = server(of: value, units, node: node),
         value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
       else {
-        return DefinitionProblem(at: value.mark, found: value.path, expected: "an attribute that the device has")
+        return DefinitionProblem(
+          at: value.mark, found: value.path,
+          expected: "an attribute that the device has" + endpointHint(value.endpoint, among: units))
       }
       // Checked with all initial values of the cluster.
       let complete = initial(server, device, position: Int(value.endpoint.rawValue) - 1)
@@ -255,6 +272,12 @@ extension DeviceAssembly {
         return violations(initial(server, device, position: position), device, position: position)
       }
     }
+  }
+
+  /// Lists the endpoints of a device, for the message about an attribute of another endpoint; empty if it has that one.
+  static func endpointHint(_ endpoint: EndpointID, among units: [Unit]) -> String {
+    guard !units.indices.contains(Int(endpoint.rawValue) - 1) else { return "" }
+    return "; \(EndpointList.clause(1...max(1, units.count)))"
   }
 
   /// Returns the initial values of a cluster that have no effect.

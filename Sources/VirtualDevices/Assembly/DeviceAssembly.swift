@@ -136,6 +136,11 @@ public enum SimulatedDevice {
     DeviceAssembly.units(of: device).map { $0.servers.map(\.cluster) + [Descriptor.self] }
   }
 
+  /// Returns the clusters that the engine adds to the root endpoint of a device, except Descriptor.
+  package static func rootClusters(of device: DeviceDefinition) -> [any Cluster.Type] {
+    DeviceAssembly.rootServers(of: device).map(\.cluster)
+  }
+
   /// Returns whether a device has a battery.
   package static func hasBattery(_ device: DeviceDefinition) -> Bool { DeviceAssembly.battery(of: device) != nil }
 

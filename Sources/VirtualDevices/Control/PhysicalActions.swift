@@ -126,9 +126,11 @@ struct PhysicalActions: Sendable {
         try device.remove(path)
       case .faults(_, let faults): try device.inject(faults, at: place)
       case .set(_, let endpoint, let cluster, let attribute, let value):
-        try device.set(ClusterID(cluster), AttributeID(attribute), value, on: place.endpoints(endpoint))
+        let endpoints = try device.endpoints(endpoint, of: place)
+        try device.set(ClusterID(cluster), AttributeID(attribute), value, on: endpoints)
       case .get(_, let endpoint, let cluster, let attribute):
-        let found = try device.find(ClusterID(cluster), AttributeID(attribute), on: place.endpoints(endpoint))
+        let endpoints = try device.endpoints(endpoint, of: place)
+        let found = try device.find(ClusterID(cluster), AttributeID(attribute), on: endpoints)
         return board.eventLoop.makeSucceededFuture(ControlReply(value: found.value))
       case .trigger(_, let event):
         let events =
@@ -136,7 +138,7 @@ struct PhysicalActions: Sendable {
         return board.eventLoop.makeSucceededFuture(
           ControlReply(events: events.map { .init(name: $0.name, trigger: $0.trigger) }))
       case .part(_, let endpoint, let name, let state):
-        try device.move(part: name, to: state, on: place.endpoints(endpoint))
+        try device.move(part: name, to: state, on: try device.endpoints(endpoint, of: place), of: place)
       case .move(_, let button, let moves):
         guard moves.count <= Self.maximumMoves, moves.allSatisfy({ (0...Self.maximumPause).contains($0.after) })
         else {

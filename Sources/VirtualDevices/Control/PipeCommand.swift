@@ -138,7 +138,7 @@ extension VirtualDevice {
   /// Performs a command of an app pipe.
   func perform(_ command: PipeCommand) throws(ControlError) {
     guard let place = place(named: definition.path) else { return }
-    try perform(command.action, on: place.endpoints(command.endpoint), at: place)
+    try perform(command.action, on: try endpoints(command.endpoint, of: place), at: place)
   }
 
   private func perform(_ action: PipeCommand.Action, on endpoints: [EndpointID], at place: Place) throws(ControlError) {
@@ -149,7 +149,7 @@ extension VirtualDevice {
       let parts = host?.perform { engine, _ in
         endpoints.flatMap { [$0] + (engine.value(Descriptor.partsList, on: $0) ?? []) }
       }
-      try move(part: name, to: state, on: parts ?? endpoints)
+      try move(part: name, to: state, on: parts ?? endpoints, of: place)
     case .addArea(let area): try changeAreas(on: endpoints) { $0.append(area) }
     case .removeArea(let id):
       try changeAreas(on: endpoints) { areas throws(ControlError) in

@@ -10,10 +10,10 @@ struct DefinitionResolver {
   /// The limit of entries in a file's list of rooms.
   static let roomLimit = 4096
 
-  /// One device of a draft; `index` is nil without `count`.
+  /// One device of a draft; `index` is nil without `count`. A part has the index of its device.
   private struct Item {
     let draft: DeviceDraft
-    let index: Int?
+    var index: Int?
     var bridged: [Item] = []
     /// The seed of the bridge in front of the device, for derived values; nil if it is not bridged.
     var bridge: String?
@@ -44,7 +44,7 @@ struct DefinitionResolver {
       file.rooms?.forEach(add)
       for draft in file.devices { items += Self.items(of: draft, add: add, spelling: { spelling[$0.lowercased()] }) }
     }
-    checkConflicts(items + items.filter { ($0.index ?? 0) == 0 }.flatMap(\.bridged))
+    checkConflicts(items + items.flatMap(\.bridged))
     home.devices = derive(items)
     return home
   }
@@ -66,6 +66,7 @@ struct DefinitionResolver {
       item.bridged = bridged.map { behind in
         var behind = behind
         behind.bridge = seed
+        if draft.definition.kind != .bridge { behind.index = index }
         return behind
       }
       return item
@@ -89,11 +90,10 @@ struct DefinitionResolver {
           draft.definition.mark, found: "\(bridged) \(isBridge ? "devices behind one bridge" : "parts of one device")",
           expected: "at most \(Self.bridgedLimit)")
       }
-      if draft.number > 1, !draft.bridged.isEmpty {
+      if isBridge, draft.number > 1, !draft.bridged.isEmpty {
         report(
-          draft.count?.mark ?? draft.definition.mark,
-          found: isBridge ? "several bridges with the same devices behind them" : "several devices with the same parts",
-          expected: "an entry of its own for each \(isBridge ? "bridge that has devices" : "device that has parts")")
+          draft.count?.mark ?? draft.definition.mark, found: "several bridges with the same devices behind them",
+          expected: "an entry of its own for each bridge that has devices")
       }
     }
     checkTotal(drafts)

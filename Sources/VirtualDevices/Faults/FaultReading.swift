@@ -86,7 +86,7 @@ package enum FaultReading {
 
 extension DocumentReader {
   /// Parses `{ slow: 2s, data: { onOff.onOff: null } }`. Whether the device has the attributes is not checked, see
-  /// ``DeviceFaults/problems(of:isBridged:)``.
+  /// ``DeviceFaults/problems(of:in:)``.
   /// - Parameters:
   ///   - kind: the kind of the device; nil if it is unknown.
   ///   - isBridged: whether the device is behind a bridge.
@@ -143,12 +143,33 @@ extension DocumentReader {
 
 extension DeviceFaults {
   /// Returns the problems of faults of attributes that a device doesn't have.
-  /// - Parameter isBridged: whether the device is behind a bridge or a part of another one.
-  package func problems(of device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
-    data.compactMap { fault in
-      guard let mark = fault.mark, !DeviceAssembly.has(fault, device, isBridged: isBridged) else { return nil }
-      return DefinitionProblem(at: mark, found: "“\(fault.name)”", expected: "an attribute that the device has")
+  /// - Parameter whole: the bridge in front of the device, or the device that it is a part of; nil for a node.
+  package func problems(of device: DeviceDefinition, in whole: DeviceDefinition?) -> [DefinitionProblem] {
+    guard data.contains(where: { $0.mark != nil }) else { return [] }
+    let servers = DeviceAssembly.servers(of: device, in: whole)
+    let composed = whole.flatMap { $0.kind == .bridge ? nil : $0 }
+    return data.compactMap { fault in
+      guard let mark = fault.mark else { return nil }
+      let isKnown = fault.endpoint.map { servers.indices.contains(Int($0)) } ?? true
+      let searched = fault.endpoint.map { servers.dropFirst(Int($0)).prefix(1) } ?? servers[...]
+      if searched.joined().contains(where: { $0.has(fault) }) { return nil }
+      let expected =
+        if !isKnown {
+          "an attribute that the device has; \(EndpointList.clause(servers.indices))"
+        } else if let composed {
+          "an attribute that the part has; those of the node belong to “\(composed.path)”"
+        } else {
+          "an attribute that the device has"
+        }
+      return DefinitionProblem(at: mark, found: "“\(fault.name)”", expected: expected)
     }
+  }
+}
+
+extension ClusterServer {
+  fileprivate func has(_ fault: DeviceFaults.DataFault) -> Bool {
+    id == fault.cluster
+      && (serves(fault.attribute) || cluster.globalAttributes.contains { $0.id == fault.attribute })
   }
 }
 
@@ -159,36 +180,6 @@ extension UpdateFault {
     case .interrupted, .digest: true
     case .busy, .unavailable, .refused, .delayed: kind == .otaProvider
     case .rollback: kind != .otaProvider
-    }
-  }
-}
-
-extension DeviceAssembly {
-  /// Returns whether a device has the attribute.
-  fileprivate static func has(
-    _ fault: DeviceFaults.DataFault, _ device: DeviceDefinition, isBridged: Bool
-  ) -> Bool {
-    let units = units(of: device)
-    var servers: [ClusterServer] = []
-    // The clusters that endpoints have besides those of the units.
-    var common = [Descriptor.id, FixedLabel.id, UserLabel.id]
-    // The first endpoint of a bridged device is usually also that of the node.
-    if (fault.endpoint ?? 0) <= (isBridged ? 1 : 0) {
-      servers = isBridged ? battery(of: device).map { [PowerSourceServer.make($0)] } ?? [] : rootServers(of: device)
-      if isBridged { common.append(BridgedDeviceBasicInformation.id) }
-    }
-    switch fault.endpoint {
-    case nil: servers += units.flatMap(\.servers)
-    case 0? where !isBridged: break
-    case let endpoint?:
-      let position = max(0, Int(endpoint) - 1)
-      guard units.indices.contains(position) else { return false }
-      servers += units[position].servers
-    }
-    let served = servers.filter { $0.id == fault.cluster }
-    guard !served.isEmpty else { return common.contains(fault.cluster) }
-    return served.contains { server in
-      server.serves(fault.attribute) || server.cluster.globalAttributes.contains { $0.id == fault.attribute }
     }
   }
 }

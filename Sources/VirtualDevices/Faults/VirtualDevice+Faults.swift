@@ -18,6 +18,7 @@ extension VirtualDevice {
       throw ControlError(
         .refused, "its updates can't fail by “\(update.rawValue)”; expected \(DefinitionReader.list(possible))")
     }
+    for fault in faults.data { _ = try endpoints(fault.endpoint, of: place) }
     let path = place.bridged?.path ?? definition.path
     let old = self.faults[path]
     self.faults[path] = faults

@@ -53,17 +53,11 @@ extension VirtualDevice {
     }
   }
 
-  /// Throws if the only one of the endpoints to search is missing.
-  private func checkEndpoint(
-    _ endpoints: [EndpointID], _ host: EngineHost<DeviceEngine>
-  ) throws(ControlError) {
-    guard let endpoint = endpoints.first, endpoints.count == 1 else { return }
-    let servers = host.perform { engine, _ in engine.value(Descriptor.serverList, on: endpoint) }
-    if servers == nil { throw ControlError(.notFound, "it has no endpoint \(endpoint)") }
-  }
-
   /// Moves a part that no attribute describes, such as a door, on the first of the endpoints that has it.
-  package func move(part name: String, to state: String, on endpoints: [EndpointID]) throws(ControlError) {
+  /// - Parameter place: the device that the endpoints belong to, for the error.
+  package func move(
+    part name: String, to state: String, on endpoints: [EndpointID], of place: Place
+  ) throws(ControlError) {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
     let parts = host.perform { engine, _ in endpoints.map { (endpoint: $0, parts: engine.parts(on: $0)) } }
     let wanted = NormalizedName(name)
@@ -78,7 +72,15 @@ extension VirtualDevice {
         try engine.act(part: part.name, found, on: endpoint, at: now)
       }
     }
-    try checkEndpoint(endpoints, host)
+    let others = host.perform { engine, _ in
+      place.application.indices.filter { index in
+        engine.parts(on: place.application[index]).contains { NormalizedName($0.name) == wanted }
+      }
+    }
+    guard others.isEmpty else {
+      let numbers = EndpointList.text(others.map { $0 + 1 })
+      throw ControlError(.notFound, "it has no part “\(name)” there; expected endpoint \(numbers)")
+    }
     let names = Set(parts.flatMap(\.parts).map(\.name)).sorted()
     throw ControlError(
       .notFound,
@@ -114,7 +116,6 @@ extension VirtualDevice {
       try checkPower(ClusterPath(endpoint, cluster), host)
       return (endpoint, value)
     }
-    try checkEndpoint(endpoints, host)
     throw ControlError(.notFound, "it has no such attribute")
   }
 
@@ -167,17 +168,5 @@ extension VirtualDevice {
     }
     try withEngine { (engine, now) throws(StatusError) in try engine.cause(event.trigger, at: now) }
     return event
-  }
-}
-
-extension VirtualDevice.Place {
-  /// Returns the endpoints to search: the one with this number, or the node's endpoint and the application endpoints. The
-  /// endpoints of a bridged device and of a part are numbered within it, with 0 for the first one or that of its node.
-  package func endpoints(_ requested: UInt16?) -> [EndpointID] {
-    guard let requested else { return [node] + application }
-    guard bridged != nil else { return [EndpointID(requested)] }
-    guard requested > 0 else { return [node] }
-    let position = Int(requested) - 1
-    return application.indices.contains(position) ? [application[position]] : []
   }
 }

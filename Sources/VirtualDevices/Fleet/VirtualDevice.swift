@@ -175,8 +175,8 @@ package final class VirtualDevice {
   }
 
   /// Returns the epoch of the engine's clock by the machine's wall clock, even if that is wrong.
-  private func epoch(at now: Instant) -> Int64 {
-    (environment.machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000
+  private func epoch(at now: Instant) -> Duration {
+    .milliseconds((environment.machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000)
   }
 
   /// Updates the engine's clock after a change of the machine's wall clock.
@@ -419,36 +419,5 @@ package final class VirtualDevice {
       engine.value(OnOff.onOff, on: endpoint), engine.value(LevelControl.currentLevel, on: endpoint)?.wrapped,
       engine.value(LevelControl.maxLevel, on: endpoint), engine.value(Switch.currentPosition, on: endpoint)
     )
-  }
-
-  // MARK: Endpoints
-
-  /// A device of the definition on this node: this one, a bridged one or a part.
-  package struct Place {
-    /// The bridged device or the part; nil for the node's own device.
-    package var bridged: DeviceDefinition?
-    /// The endpoint of the device as a node; the first one of a part.
-    package var node: EndpointID
-    /// The application endpoints, one for each button or compartment; never empty.
-    package var application: [EndpointID]
-  }
-
-  /// Returns the device with a path, or nil if it is not on this node.
-  package func place(named path: String) -> Place? {
-    if path == definition.path {
-      let count = definition.endpointNames.count
-      return Place(bridged: nil, node: .root, application: (1...UInt16(count)).map { EndpointID($0) })
-    }
-    return definition.bridged.first { $0.path == path }.map(place)
-  }
-
-  private func place(of device: DeviceDefinition) -> Place {
-    var numbers = numbers
-    if definition.kind == .bridge {
-      let (node, application) = numbers.endpoints(bridged: device)
-      return Place(bridged: device, node: node, application: application)
-    }
-    let application = numbers.endpoints(part: device)
-    return Place(bridged: device, node: application.first ?? .root, application: application)
   }
 }

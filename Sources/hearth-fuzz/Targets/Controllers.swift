@@ -78,7 +78,8 @@ struct ControllerStage {
   static func pair() throws -> Paired {
     let parties = try Parties()
     let configuration = ControllerConfiguration(
-      notBefore: 800_000_000, attestation: try TestAttestation.verifier(), signatures: DeterministicSignatures())
+      notBefore: .seconds(800_000_000), attestation: try TestAttestation.verifier(),
+      signatures: DeterministicSignatures())
     var controller = try ControllerEngine(configuration, state: [:], random: SeededRandomSource(seed: 21))
     var light = DeviceEngine(
       try DeviceStage.configuration(parties.pase), endpoints: [DeviceStage.light], random: SeededRandomSource(seed: 22),

@@ -196,7 +196,7 @@ struct Parties {
 
   init() throws {
     var source = SeededRandomSource(seed: 1)
-    let validity = CertificateValidity(notBefore: 1)
+    let validity = CertificateValidity(notBefore: .seconds(1))
     let signatures = DeterministicSignatures()
     let authority = try CertificateAuthority(
       rootKey: P256PrivateKey(random: &source), rcacID: 1, validity: validity, random: &source, signatures: signatures)

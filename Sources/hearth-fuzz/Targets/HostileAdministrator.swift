@@ -134,7 +134,7 @@ private struct HostileAdministrator {
   private mutating func wait() {
     let seconds: [Int64?] = [0, 1, 61, 3600, 86_400 * 366, Int64(Int32.max), nil]
     if input.flag() {
-      device.noteClock(epoch: Int64(bitPattern: input.number()), at: now)
+      device.noteClock(epoch: .milliseconds(Int64(bitPattern: input.number())), at: now)
     } else {
       if let time = input.pick(seconds) ?? nil {
         now += .seconds(time)

@@ -44,7 +44,8 @@ struct World {
   static func configuration(
     _ change: (inout ControllerConfiguration) -> Void = { _ in }
   ) throws -> ControllerConfiguration {
-    var configuration = ControllerConfiguration(notBefore: 800_000_000, attestation: try TestAttestation.verifier())
+    var configuration = ControllerConfiguration(
+      notBefore: .seconds(800_000_000), attestation: try TestAttestation.verifier())
     change(&configuration)
     return configuration
   }

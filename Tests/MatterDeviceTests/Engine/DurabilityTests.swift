@@ -195,7 +195,7 @@ import Testing
     func milliseconds(_ event: EventData) -> UInt64? {
       if case .epoch(let time) = event.timestamp { time } else { nil }
     }
-    var lab = try Lab { $0.epoch = Int64(epoch) }
+    var lab = try Lab { $0.epoch = .milliseconds(Int64(epoch)) }
     try lab.addAdministrator()
     lab.advance(by: .seconds(5))
     let before = try events(&lab, try lab.commission()).map(milliseconds)

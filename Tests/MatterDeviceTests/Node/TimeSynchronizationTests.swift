@@ -52,7 +52,7 @@ extension Lab {
 
 @Test func usesHostClockUntilSet() throws {
   let unix: UInt64 = (835_000_000 + 946_684_800) * 1000
-  var lab = try Lab { $0.epoch = Int64(unix) }
+  var lab = try Lab { $0.epoch = .milliseconds(Int64(unix)) }
   try lab.addAdministrator()
   lab.advance(by: .seconds(3))
   let session = try lab.commission()
@@ -72,7 +72,7 @@ extension Lab {
 /// A host time before 2000 means no time; a later one means a time of unknown source.
 @Test func followsHostClockChanges() throws {
   let unix: Int64 = (835_000_000 + 946_684_800) * 1000
-  var lab = try Lab { $0.epoch = unix }
+  var lab = try Lab { $0.epoch = .milliseconds(unix) }
   try lab.addAdministrator()
   let session = try lab.commission()
   func readClock() throws -> [Nullable<UInt64>] {
@@ -82,20 +82,20 @@ extension Lab {
     ]
   }
   let begin = try #require(try readClock()[0].wrapped)
-  lab.device.noteClock(epoch: unix + 3_600_000, at: lab.now)
+  lab.device.noteClock(epoch: .milliseconds(unix + 3_600_000), at: lab.now)
   #expect(try readClock() == [.value(begin + 3600 * second), .value(1), .value(1)])
   // 1996, 1910, and the minimum.
   for past in [820_454_400_000, -1_893_456_000_000, .min] as [Int64] {
-    lab.device.noteClock(epoch: past, at: lab.now)
+    lab.device.noteClock(epoch: .milliseconds(past), at: lab.now)
     #expect(try readClock() == [.null, .value(0), .value(0)])
   }
-  lab.device.noteClock(epoch: .max, at: lab.now)
+  lab.device.noteClock(epoch: .milliseconds(Int64.max), at: lab.now)
   #expect(try readClock()[0] == .null)
-  lab.device.noteClock(epoch: unix, at: lab.now)
+  lab.device.noteClock(epoch: .milliseconds(unix), at: lab.now)
   #expect(try readClock() == [.value(begin), .value(1), .value(1)])
   // A time that an administrator set moves by the same step.
   #expect(try lab.setTime(start, on: session) == .success)
-  lab.device.noteClock(epoch: unix - 60_000, at: lab.now)
+  lab.device.noteClock(epoch: .milliseconds(unix - 60_000), at: lab.now)
   #expect(try readClock() == [.value(start - 60 * second), .value(3), .value(2)])
 }
 
@@ -168,8 +168,8 @@ extension Lab {
 @Test func trustsOnlyPlausibleOrSetClock() throws {
   let unix = Int64(835_000_000 + 946_684_800) * 1000
   #expect(try Lab().device.core.trustedEpoch == nil)
-  #expect(try Lab { $0.epoch = unix }.device.core.trustedEpoch == 835_000_000)
-  #expect(try Lab { $0.epoch = 1_000_000_000_000 }.device.core.trustedEpoch == nil, "a clock at 2001")
+  #expect(try Lab { $0.epoch = .milliseconds(unix) }.device.core.trustedEpoch == 835_000_000)
+  #expect(try Lab { $0.epoch = .seconds(1_000_000_000) }.device.core.trustedEpoch == nil, "a clock at 2001")
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -179,7 +179,7 @@ extension Lab {
 
 @Test func rejectsExpiredCertificateOnceTimeIsKnown() throws {
   var lab = try Lab()
-  try lab.addAdministrator(validity: CertificateValidity(notBefore: 1, notAfter: 1_000))
+  try lab.addAdministrator(validity: CertificateValidity(notBefore: .seconds(1), notAfter: .seconds(1_000)))
   let session = try lab.commission()
   lab.device.core.forgetResumption(fabric: 1, peer: lab.administrators[0].node)
   lab.administrators[0].core.forgetResumption(fabric: 1, peer: lab.administrators[0].deviceNode)

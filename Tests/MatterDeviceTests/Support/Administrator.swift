@@ -37,7 +37,7 @@ struct Administrator {
   var checkIns: [[UInt8]] = []
 
   init(
-    number: Int, vendor: VendorID, validity: CertificateValidity = CertificateValidity(notBefore: 1)
+    number: Int, vendor: VendorID, validity: CertificateValidity = CertificateValidity(notBefore: .seconds(1))
   ) throws {
     random = SeededRandomSource(seed: 1000 + UInt64(number))
     self.vendor = vendor
@@ -46,7 +46,7 @@ struct Administrator {
     epochKey = random.bytes(16)
     authority = try CertificateAuthority(
       rootKey: P256PrivateKey(random: &random), rcacID: 1 + UInt64(number),
-      validity: CertificateValidity(notBefore: 1), random: &random, signatures: DeterministicSignatures())
+      validity: CertificateValidity(notBefore: .seconds(1)), random: &random, signatures: DeterministicSignatures())
     let key = P256PrivateKey(random: &random)
     let noc = try authority.issueNOC(
       publicKey: key.publicKey, nodeID: node.rawValue, fabricID: fabricID.rawValue,
@@ -60,7 +60,7 @@ struct Administrator {
   mutating func issue(_ key: P256PublicKey, node: NodeID? = nil) throws -> [UInt8] {
     try authority.issueNOC(
       publicKey: key, nodeID: (node ?? deviceNode).rawValue, fabricID: fabricID.rawValue,
-      validity: CertificateValidity(notBefore: 1), random: &random, signatures: DeterministicSignatures()
+      validity: CertificateValidity(notBefore: .seconds(1)), random: &random, signatures: DeterministicSignatures()
     ).tlv
   }
 

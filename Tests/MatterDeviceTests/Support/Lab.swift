@@ -95,7 +95,7 @@ struct Lab {
 
   @discardableResult
   mutating func addAdministrator(
-    vendor: VendorID = 0xFFF1, validity: CertificateValidity = CertificateValidity(notBefore: 1)
+    vendor: VendorID = 0xFFF1, validity: CertificateValidity = CertificateValidity(notBefore: .seconds(1))
   ) throws -> Int {
     administrators.append(try Administrator(number: administrators.count, vendor: vendor, validity: validity))
     return administrators.count - 1

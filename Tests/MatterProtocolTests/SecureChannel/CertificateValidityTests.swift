@@ -9,17 +9,18 @@ import Testing
   /// A time in 2026, in seconds since 2000-01-01 00:00 UTC.
   private static let now: UInt32 = 835_000_000
   private static let cases: [(name: String, validity: CertificateValidity, isValid: Bool)] = [
-    ("valid", CertificateValidity(notBefore: now - 10, notAfter: now + 10), true),
-    ("without an end", CertificateValidity(notBefore: 1), true),
-    ("expired", CertificateValidity(notBefore: now - 10, notAfter: now - 1), false),
-    ("not yet valid", CertificateValidity(notBefore: now + 10, notAfter: now + 20), false),
+    ("valid", CertificateValidity(notBefore: .seconds(now - 10), notAfter: .seconds(now + 10)), true),
+    ("without an end", CertificateValidity(notBefore: .seconds(1)), true),
+    ("expired", CertificateValidity(notBefore: .seconds(now - 10), notAfter: .seconds(now - 1)), false),
+    ("not yet valid", CertificateValidity(notBefore: .seconds(now + 10), notAfter: .seconds(now + 20)), false),
   ]
 
   /// - Parameters:
   ///   - node: The owner of the certificate: 1 is the initiator, 2 the responder.
   ///   - clock: The trusted time of both sides.
   private func connect(_ validity: CertificateValidity, of node: UInt64, clock: Int64?) throws -> CorePair {
-    let fabrics = try TestFabrics.make(validity: { $0 == node ? validity : CertificateValidity(notBefore: 1) })
+    let other = CertificateValidity(notBefore: .seconds(1))
+    let fabrics = try TestFabrics.make(validity: { $0 == node ? validity : other })
     var pair = CorePair(fabrics: fabrics.map { [$0] })
     for index in 0...1 { pair.cores[index].trustedEpoch = clock }
     pair.beginCASE()
@@ -44,7 +45,7 @@ import Testing
 
   @Test(arguments: [Int64.max, .min, -1, 0])
   func toleratesExtremeClockValues(clock: Int64) throws {
-    let pair = try connect(CertificateValidity(notBefore: 1), of: 2, clock: clock)
+    let pair = try connect(CertificateValidity(notBefore: .seconds(1)), of: 2, clock: clock)
     #expect(pair.established(0).count == (clock > 0 ? 1 : 0))
   }
 }

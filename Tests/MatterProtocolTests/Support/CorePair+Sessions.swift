@@ -12,11 +12,11 @@ enum TestFabrics {
   static func make(
     nodes: [UInt64] = [1, 2], fabricID: UInt64 = 0xFAB, seed: UInt64 = 77, hasIntermediate: Bool = false,
     tags: [UInt32] = [], epochKey: [UInt8] = epochKey, index: FabricIndex = 1,
-    validity nodeValidity: (UInt64) -> CertificateValidity = { _ in CertificateValidity(notBefore: 0) }
+    validity nodeValidity: (UInt64) -> CertificateValidity = { _ in CertificateValidity(notBefore: .zero) }
   ) throws -> [Fabric] {
     var random = SeededRandomSource(seed: seed)
     let signatures = DeterministicSignatures()
-    let validity = CertificateValidity(notBefore: 0)
+    let validity = CertificateValidity(notBefore: .zero)
     let rootKey = P256PrivateKey(random: &random)
     let authority =
       hasIntermediate

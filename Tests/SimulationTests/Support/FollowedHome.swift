@@ -76,7 +76,7 @@ final class FollowedHome {
       ])
     change(&updateLog.configuration)
     let controllerConfiguration = ControllerConfiguration(
-      notBefore: 0, attestation: material.verifier, signatures: DeterministicSignatures())
+      notBefore: .zero, attestation: material.verifier, signatures: DeterministicSignatures())
     home = world.add("home") { [updateLog] boot in
       updateLog.collect()
       do {

@@ -62,7 +62,7 @@ final class SimulatedHome {
         signatures: DeterministicSignatures(), at: boot.now)
     }
     var controllerConfiguration = ControllerConfiguration(
-      notBefore: 0, attestation: material.verifier, signatures: DeterministicSignatures())
+      notBefore: .zero, attestation: material.verifier, signatures: DeterministicSignatures())
     change(&controllerConfiguration)
     controller = world.add("controller") { [controllerConfiguration] boot in
       do {

@@ -176,6 +176,33 @@ import Testing
     #expect(percent(&engines[0]) == 0)
   }
 
+  /// PercentSetting and SpeedSetting 0 are the mode Off, which On/Off does not follow. Application Clusters § 4.4.6.
+  @Test("the fan of an air conditioner is off at the setting 0", arguments: ["percentSetting", "speedSetting"])
+  func fanIsOffAtZero(_ setting: String) throws {
+    var engines = try engines(
+      """
+        - name: Cooler
+          type: room air conditioner
+          attributes: { thermostat.localTemperature: 29C, fanControl.\(setting): 0 }
+        - name: Automatic
+          type: room air conditioner
+          attributes: { thermostat.localTemperature: 29C }
+
+      """)
+    if setting == "percentSetting" {
+      try engines[1].act(set: FanControl.percentSetting, .value(0), on: 1, at: at(1))
+    } else {
+      try engines[1].act(set: FanControl.speedSetting, .value(0), on: 1, at: at(1))
+    }
+    for index in engines.indices {
+      #expect(engines[index].value(FanControl.fanMode, on: 1) == .off)
+      #expect(engines[index].value(FanControl.percentSetting, on: 1) == .value(0))
+      #expect(engines[index].value(FanControl.speedSetting, on: 1) == .value(0))
+      #expect(percent(&engines[index]) == 0 && state(&engines[index]) == [])
+      #expect(engines[index].value(OnOff.onOff, on: 1) == true)
+    }
+  }
+
   @Test("bridged thermostats neither heat nor measure without power") func pausesBridgedDevices() throws {
     var engines = try engines(
       """

@@ -201,6 +201,11 @@ import Testing
         "Attic/Lamp.levelControl.currentLevel",
         "32: found Attic/Lamp.1.levelControl.currentLevel, expected an attribute that the device has"
       ),
+      (
+        "Hall/Lamp.0.onOff.onOff",
+        "31: found Hall/Lamp.0.onOff.onOff, expected an attribute that the device has, and that is not computed at each "
+          + "read; its only endpoint is 1, did you mean “Hall/Lamp.1.onOff.onOff”?"
+      ),
       ("Hall/Lamp.2.onOff.onOff", "31: found Hall/Lamp.2.onOff.onOff, expected an attribute that the device has"),
       ("Hall/Lamp.descriptor.serverList", "31: found attribute “serverList”, expected an attribute with a number"),
       ("Hall/Lamp.onOff.onOff +", "44: found the end of the expression, expected a number"),

@@ -112,6 +112,33 @@ import Testing
     #expect(problem(bridge("{ busy: true }")).contains("5:40: found a mapping, expected only the fault “data”"))
   }
 
+  @Test(
+    "a part has neither the identity nor the battery of the device",
+    arguments: [
+      ("bridgedDeviceBasicInformation.uniqueID", "plug"), ("0.bridgedDeviceBasicInformation.uniqueID", "plug"),
+      ("0.basicInformation.uniqueID", "plug"), ("powerSource.status", "smoke alarm"),
+    ]) func partsHaveOwnAttributesOnly(_ attribute: String, _ type: String)
+  {
+    let part = "{ name: A, type: \(type), faults: { data: { \(attribute): type } } }"
+    let found = problem("devices:\n  - name: Fan\n    type: fan\n    parts:\n      - \(part)\n")
+    #expect(found.contains("home.yaml:5:"), "\(found)")
+    let expected = "expected an attribute that the part has; those of the node belong to “Fan”"
+    #expect(found.contains("found “\(attribute)”, \(expected)"), "\(found)")
+  }
+
+  @Test(
+    "a bridged device with several buttons has an endpoint for its identity",
+    arguments: [
+      ("bridgedDeviceBasicInformation.uniqueID", true), ("0.bridgedDeviceBasicInformation.uniqueID", true),
+      ("1.bridgedDeviceBasicInformation.uniqueID", false), ("0.switch.numberOfPositions", false),
+      ("2.switch.numberOfPositions", true),
+    ]) func buttonsHaveNoIdentity(_ attribute: String, _ isServed: Bool)
+  {
+    let remote = "{ name: A, type: generic switch, buttons: [On, Off], faults: { data: { \(attribute): type } } }"
+    let found = problem("devices:\n  - name: B\n    type: bridge\n    devices:\n      - \(remote)\n")
+    #expect((found == "no problem") == isServed, "\(found)")
+  }
+
   @Test func providersFailInTheirOwnWays() {
     func provider(_ fault: String) -> String {
       problem("devices:\n  - { name: A, type: OTA provider, faults: { update: \(fault) } }\n")
@@ -136,6 +163,10 @@ import Testing
       ),
       ("plug, battery: 80%", "powerSource.batPercentRemaining", "no problem"),
       ("plug", "powerSource.batPercentRemaining", "expected an attribute that the device has"),
+      ("plug", "2.onOff.onOff", "expected an attribute that the device has; its endpoints are 0 and 1"),
+      ("plug", "1.fixedLabel.labelList", "expected an attribute that the device has"),
+      ("plug, labels: { floor: ground }", "1.fixedLabel.labelList", "no problem"),
+      ("plug", "0.userLabel.labelList", "no problem"),
     ]) func checksDevice(_ type: String, _ attribute: String, _ message: String)
   {
     let found = problem("devices:\n  - { name: A, type: \(type), faults: { data: { \(attribute): missing } } }\n")

@@ -17,6 +17,9 @@ public enum FanControlServer {
     var server = ClusterServer(FanControl.self, features: [FanControl.multiSpeed] + features)
       .initial(FanControl.fanModeSequence, hasAuto ? .offLowMedHighAuto : .offLowMedHigh)
       .initial(FanControl.speedMax, speeds)
+      // Without a setting, the mode determines it. 0 is a setting: the fan is off.
+      .initial(FanControl.percentSetting, .null)
+      .initial(FanControl.speedSetting, .null)
       .storing(FanControl.percentSetting)
       .storing(FanControl.speedSetting)
       .limiting(FanControl.speedSetting, to: FanControl.speedMax)
@@ -38,9 +41,9 @@ public enum FanControlServer {
         updateCurrent(&context)
       }
       .onStart { context in
-        if context[FanControl.percentSetting].wrapped ?? 0 > 0 {
+        if context[FanControl.percentSetting] != .null {
           percentChanged(&context)
-        } else if context[FanControl.speedSetting].wrapped ?? 0 > 0 {
+        } else if context[FanControl.speedSetting] != .null {
           speedChanged(&context)
         } else {
           modeChanged(&context)

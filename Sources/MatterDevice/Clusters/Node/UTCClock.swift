@@ -19,12 +19,18 @@ struct UTCClock: Sendable {
   }
 
   /// Returns nil for a time before 2000 or later than supported.
-  /// - Parameter epoch: Unix time in milliseconds at the zero of the engine's clock.
-  init?(epoch: Int64, at now: Instant) {
-    let (milliseconds, overflow) = epoch.subtractingReportingOverflow(Int64(Self.matterEpoch) * 1000)
+  /// - Parameter epoch: Unix time at the zero of the engine's clock.
+  init?(epoch: Duration, at now: Instant) {
+    let unix = Self.milliseconds(epoch)
+    let (milliseconds, overflow) = unix.subtractingReportingOverflow(Int64(Self.matterEpoch) * 1000)
     guard !overflow, milliseconds.magnitude <= UInt64(Self.latest) / 2000 else { return nil }
     zero = milliseconds * 1000
     guard isInRange(at: now) else { return nil }
+  }
+
+  /// Returns a time in milliseconds, clamped to about 292 million years.
+  static func milliseconds(_ time: Duration) -> Int64 {
+    Int64(clamping: time.attoseconds / 1_000_000_000_000_000)
   }
 
   /// Returns the clock moved forward or back; nil if the result is before 2000 or later than supported.
