@@ -221,14 +221,15 @@ import WebClient
     await home.close()
   }
 
-  @Test("a second commissioning window is refused as busy") func namesBusyWindow() async throws {
+  @Test("a second commissioning window replaces an open one, or is refused as busy")
+  func namesBusyWindow() async throws {
     let definition = try HomeDefinition.load(
       simulating: [("home.yaml", "devices:\n  - { name: Lamp, type: on/off light }\n")])
     let run = await simulate(definition, seed: 1) { home, _ in
       let controller = try home.controller
       let node = try #require(await controller.nodes.first?.nodeID)
       let request = CommissioningWindowRequest(duration: .seconds(300))
-      _ = try await controller.openWindow(node, request)
+      for _ in 0..<3 { _ = try await controller.openWindow(node, request, replacesOpen: true) }
       do throws(HomeError) {
         _ = try await controller.openWindow(node, request)
         return ""
