@@ -238,6 +238,20 @@ import WebClient
     #expect(try run.result.get() == "the device refused: Busy (FAILURE, cluster status 2)")
   }
 
+  @Test("remove_matter_fabric refuses the fabric of the server") func keepsOwnFabric() async throws {
+    let (home, client) = try await serve()
+    let own = OperationalCredentials.currentFabricIndex.path(on: .root)
+    try await home.make([.attribute(5, own, value: FabricIndex(3).tlv)])
+    let result = await client.result("remove_matter_fabric", #"{"node_id":5,"fabric_index":3}"#)
+    #expect(result?["error_code"] == 8)
+    #expect(
+      result?["details"] == "remove_matter_fabric: fabric 3 is the fabric of this server; use remove_node")
+    // The device is not in the fabric.
+    let other = await client.result("remove_matter_fabric", #"{"node_id":5,"fabric_index":2}"#)
+    #expect(other?["error_code"] == 5)
+    await home.close()
+  }
+
   @Test("unreadable settings don't prevent the start") func startsWithUnreadableSettings() async throws {
     let (scratch, log) = (Scratch(), LogCounter())
     let database = try HomeDatabase.open(scratch.state.database, identity: ServedHome.identity)

@@ -33,6 +33,9 @@ extension HubServer {
   func removeFabric(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try fabricNode(arguments)
     let index = FabricIndex(try arguments.integer("fabric_index"))
+    guard state.values[node]?.value(OperationalCredentials.currentFabricIndex, on: .root) != index else {
+      throw arguments.invalid("fabric \(index) is the fabric of this server; use remove_node")
+    }
     _ = try await request { () throws(HomeError) in
       try await controller.invoke(
         OperationalCredentials.removeFabric, .init(fabricIndex: index), on: .root, of: node)
