@@ -157,6 +157,10 @@ import WebClient
         "set_acl_entry", #"{"node_id":5,"entry":[{"privilege":5,"subjects":null,"targets":null}]}"#,
         "entry.0.auth_mode: missing"
       ),
+      (
+        "write_attribute", #"{"node_id":5,"attribute_path":"0/31/0","value":[{"privilege":5,"auth_mode":2}]}"#,
+        "value.0.subjects: missing"
+      ),
     ])
   func refuses(command: String, arguments: String, reason: String) async throws {
     let (home, client) = try await serve()
@@ -170,13 +174,19 @@ import WebClient
     let (home, client) = try await serve()
     let own = try #require(await client.result("server_info")?["result"]?["controller_node_id"])
     let level = #""node_id":5,"endpoint_id":1,"cluster_id":8"#
+    let administrator = #"{"privilege":5,"auth_mode":2,"subjects":[\#(own)]}"#
+    let controlling = #"{"privilege":3,"auth_mode":2,"targets":[{"cluster":6}]}"#
     for (command, arguments) in [
       ("set_acl_entry", #"{"node_id":5,"entry":[{"privilege":5,"auth_mode":2,"subjects":[\#(own)],"targets":null}]}"#),
+      // Absent fields are null.
+      ("set_acl_entry", #"{"node_id":5,"entry":[\#(administrator),\#(controlling)]}"#),
+      ("set_node_binding", #"{"node_id":5,"endpoint":1,"bindings":[{"node":7,"endpoint":1}]}"#),
       // The example of the published API.
       (
         "device_command",
         #"{\#(level),"command_name":"moveToLevelWithOnOff","payload":{"level":128,"transitionTime":10}}"#
       ), ("device_command", #"{\#(level),"command_name":"Stop","payload":{}}"#),
+      ("device_command", #"{"node_id":5.0,"endpoint_id":1.0,"cluster_id":8.0,"command_name":"Stop","payload":{}}"#),
     ] {
       let result = await client.result(command, arguments)
       // The device is not in the fabric.
@@ -221,20 +231,44 @@ import WebClient
     await home.close()
   }
 
-  @Test("a second commissioning window is refused as busy") func namesBusyWindow() async throws {
+  @Test("a second commissioning window replaces an open one, or is refused as busy")
+  func namesBusyWindow() async throws {
     let definition = try HomeDefinition.load(
       simulating: [("home.yaml", "devices:\n  - { name: Lamp, type: on/off light }\n")])
     let run = await simulate(definition, seed: 1) { home, _ in
       let controller = try home.controller
       let node = try #require(await controller.nodes.first?.nodeID)
       let request = CommissioningWindowRequest(duration: .seconds(300))
-      _ = try await controller.openWindow(node, request)
+      for _ in 0..<3 { _ = try await controller.openWindow(node, request, replacesOpen: true) }
       do throws(HomeError) {
         _ = try await controller.openWindow(node, request)
         return ""
       } catch { return error.message }
     }
     #expect(try run.result.get() == "the device refused: Busy (FAILURE, cluster status 2)")
+  }
+
+  @Test("remove_matter_fabric refuses the fabric of the server") func keepsOwnFabric() async throws {
+    let (home, client) = try await serve()
+    let own = OperationalCredentials.currentFabricIndex.path(on: .root)
+    try await home.make([.attribute(5, own, value: FabricIndex(3).tlv)])
+    let result = await client.result("remove_matter_fabric", #"{"node_id":5,"fabric_index":3}"#)
+    #expect(result?["error_code"] == 8)
+    #expect(
+      result?["details"] == "remove_matter_fabric: fabric 3 is the fabric of this server; use remove_node")
+    // The device is not in the fabric.
+    let other = await client.result("remove_matter_fabric", #"{"node_id":5,"fabric_index":2}"#)
+    #expect(other?["error_code"] == 5)
+    await home.close()
+  }
+
+  @Test("a test node has no ICD state") func refusesStateOfTestNode() async throws {
+    let (home, client) = try await serve()
+    _ = await client.result("import_test_node", #"{"dump":"{\"data\":{\"node\":{\"attributes\":{}}}}"}"#)
+    let node = try #require(await client.result("get_nodes")?["result"]?.array?.last?["node_id"])
+    let result = await client.result("get_icd_state", #"{"node_id":\#(node)}"#)
+    #expect(result?["error_code"] == 8 && result?["details"] == "get_icd_state: test nodes have no ICD state")
+    await home.close()
   }
 
   @Test("unreadable settings don't prevent the start") func startsWithUnreadableSettings() async throws {

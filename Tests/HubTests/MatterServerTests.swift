@@ -39,7 +39,7 @@ struct MatterServerTests {
     let client = try await served.client(listens: false)
     let info = try #require(client.messages.first)
     #expect(info["schema_version"] == 13)
-    #expect(info["min_supported_schema_version"] == 11)
+    #expect(info["min_supported_schema_version"] == 11 && info["fabric_index"] == 1)
     #expect(info["compressed_fabric_id"]?.integer(as: UInt64.self) != nil)
     #expect(await client.result("server_info")?["result"] == info)
     await served.close()
@@ -267,7 +267,7 @@ struct MatterServerTests {
     #expect(await client.event("server_info_updated")?["wifi_ssid"] == "home")
     for (label, stored) in [
       (#""\#(String(repeating: "ä", count: 17))""#, JSONValue.string(String(repeating: "ä", count: 16))),
-      (#"" ""#, "Home"), (#""Hut""#, "Hut"), ("null", "Home"), (#""Villa""#, "Villa"),
+      (#"" ""#, "Home"), (#"" \tMy hut \n""#, "My hut"), (#""Hut""#, "Hut"), ("null", "Home"), (#""Villa""#, "Villa"),
     ] {
       #expect(await client.result("set_default_fabric_label", #"{"label":\#(label)}"#)?["result"] == .null)
       #expect(await client.result("get_fabric_label")?["result"] == ["fabric_label": stored])
@@ -422,11 +422,11 @@ struct MatterServerTests {
     let guest = try await RawWebSocket(socket: socket, token: try await served.home.invite("Gast", .guest))
     for client in [member, guest] { _ = await client.result("start_listening") }
     let owner = try await served.client()
-    let names = ["0/31/0", "1/1106/9", "1/8/0", "x"]
-    let attributes = names.map { #"\"\#($0)\":1"# }.joined(separator: ",")
+    let values = [("0/31/0", "[]"), ("1/1106/9", "1"), ("1/8/0", "1"), ("x", "1")]
+    let attributes = values.map { #"\"\#($0)\":\#($1)"# }.joined(separator: ",")
     _ = await owner.result("import_test_node", #"{"dump":"{\"data\":{\"node\":{\"attributes\":{\#(attributes)}}}}"}"#)
     let added = try #require(await owner.event("node_added"))
-    #expect(added["attributes"] == ["0/31/0": 1, "1/1106/9": 1, "1/8/0": 1])
+    #expect(added["attributes"] == ["0/31/0": [], "1/1106/9": 1, "1/8/0": 1])
     let id = try #require(added["node_id"]?.integer(as: UInt64.self))
     _ = await owner.result("interview_node", #"{"node_id":\#(id)}"#)
     for client in [member, guest] {

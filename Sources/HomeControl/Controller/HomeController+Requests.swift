@@ -69,9 +69,11 @@ extension HomeController {
   }
 
   /// Opens a commissioning window.
+  /// - Parameter replacesOpen: whether a window that is already open is closed first, instead of being an error.
   package func openWindow(
-    _ node: NodeID, _ request: CommissioningWindowRequest
+    _ node: NodeID, _ request: CommissioningWindowRequest, replacesOpen: Bool = false
   ) async throws(HomeError) -> CommissioningWindow {
+    if replacesOpen { try await closeWindow(node) }
     let outcome: OperationOutcome
     do throws(HomeError) {
       outcome = try await run("the opening of a commissioning window", node) { engine, timeout, now in
@@ -83,6 +85,16 @@ extension HomeController {
     }
     guard case .windowOpened(let window) = outcome else { throw Self.unexpected(outcome) }
     return window
+  }
+
+  /// Closes the commissioning window if one is open.
+  private func closeWindow(_ node: NodeID) async throws(HomeError) {
+    do throws(HomeError) {
+      try await invoke(AdministratorCommissioning.revokeCommissioning, on: .root, of: node)
+    } catch {
+      let isClosed = error.status?.clusterCode == AdministratorCommissioning.StatusCodeEnum.windowNotOpen.rawValue
+      guard isClosed else { throw error }
+    }
   }
 
   package static func unexpected(_ outcome: OperationOutcome) -> HomeError {

@@ -77,7 +77,10 @@ extension HubServer {
   func openWindow(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try fabricNode(arguments)
     let parameters = try Self.window(arguments)
-    let window = try await request { () throws(HomeError) in try await controller.openWindow(node, parameters) }
+    // Like the published servers.
+    let window = try await request { () throws(HomeError) in
+      try await controller.openWindow(node, parameters, replacesOpen: true)
+    }
     // The code on the label of the device is not known.
     if case .basic = window.kind { return ["setup_pin_code": 0, "setup_manual_code": "", "setup_qr_code": ""] }
     guard let code = window.code, let manual = try? code.manualCode, let qr = try? code.qrText else {

@@ -33,6 +33,9 @@ extension HubServer {
   func removeFabric(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let node = try fabricNode(arguments)
     let index = FabricIndex(try arguments.integer("fabric_index"))
+    guard state.values[node]?.value(OperationalCredentials.currentFabricIndex, on: .root) != index else {
+      throw arguments.invalid("fabric \(index) is the fabric of this server; use remove_node")
+    }
     _ = try await request { () throws(HomeError) in
       try await controller.invoke(
         OperationalCredentials.removeFabric, .init(fabricIndex: index), on: .root, of: node)
@@ -104,18 +107,19 @@ extension HubServer {
     return .null
   }
 
-  /// Sets the label of the fabric, “Home” if it is null or blank. The first client that sets it owns it until it
+  /// Sets the label of the fabric without surrounding blanks, “Home” if it is null or blank. The first client that sets it owns it until it
   /// disconnects; others don't change it.
   func setFabricLabel(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
+    let text = try arguments.optionalText("label")?.drop { $0.isWhitespace }.prefix { !$0.isNewline } ?? ""
     // The label of a fabric has at most 32 bytes.
-    var label = try arguments.optionalText("label")?.prefix { !$0.isNewline }.prefix(32) ?? ""
-    while label.utf8.count > 32 { label.removeLast() }
+    var label = text.prefix(32)
+    while label.utf8.count > 32 || label.last?.isWhitespace == true { label.removeLast() }
     guard connections[arguments.client] != nil, labelOwner ?? arguments.client == arguments.client else {
       logger.notice("the label “\(label)” of the fabric is ignored: another client has set one")
       return .null
     }
     labelOwner = arguments.client
-    settings.fabricLabel = label.allSatisfy(\.isWhitespace) ? "Home" : String(label)
+    settings.fabricLabel = label.isEmpty ? "Home" : String(label)
     storeSettings()
     return .null
   }
@@ -130,7 +134,8 @@ extension HubServer {
   }
 
   func icdState(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
-    let node = try fabricNode(arguments)
+    let node = try known(try arguments.nodeID())
+    if testNodes.all[node.rawValue] != nil { throw arguments.invalid("test nodes have no ICD state") }
     let values = state.values[node]
     let features: UInt32? = values?[.root, IcdManagement.id].flatMap { _ in
       values?[ConcreteAttributePath(.root, IcdManagement.id, GlobalAttribute.featureMap)].flatMap {

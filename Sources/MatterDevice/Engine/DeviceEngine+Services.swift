@@ -41,12 +41,17 @@ extension DeviceEngine {
     }
   }
 
-  /// Opens the window for the first administrator if the device has no fabric.
+  /// Opens the window for the first administrator if the device has no fabric. It replaces a window of an administrator,
+  /// which would end, and whose passcode may be unknown to others.
   private mutating func openFirstWindow() {
     let commissioning = context.node.commissioning
     guard context.node.wantsWindow, commissioning.failSafe == nil else { return }
     context.node.wantsWindow = false
-    guard configuration.isCommissionable, commissioning.fabrics.isEmpty, commissioning.window == nil else { return }
+    guard configuration.isCommissionable, commissioning.fabrics.isEmpty else { return }
+    if let window = commissioning.window {
+      guard window.deadline != nil else { return }
+      context.closeWindow()
+    }
     context.open(
       CommissioningWindow(
         isEnhanced: false, parameters: configuration.passcode, discriminator: configuration.discriminator,

@@ -27,7 +27,10 @@ struct HubCommands: AsyncParsableCommand {
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "run", abstract: "Follow the devices and serve the home until interrupted.",
-      discussion: "Listens on a socket in the state directory.")
+      discussion: """
+        Listens on a socket in the state directory. While another process owns the home, such as `hearth watch`, the hub waits for it \
+        to end. Commands that start after the hub use the home through it.
+        """)
     @OptionGroup var home: OwnerOptions
     @Option(
       help: ArgumentHelp(
@@ -167,7 +170,9 @@ enum HubReport {
       // Like the commands that use the home.
       own.timeout = own.connectTimeout
       do { return try await Home(through: own).beforeClosing(body) } catch let error as HomeError {
-        throw error.code == .timedOut ? OwnerLock.held(state) : error
+        // The socket of an owner may have been removed; then no other hub could start.
+        let isHeld = error.code == .timedOut || error.code == .notRunning && OwnerLock.isHeld(state)
+        throw isHeld ? OwnerLock.held(state) : error
       }
     }
   }

@@ -171,6 +171,37 @@ import Testing
   #expect(!lab.device.isCommissionable)
 }
 
+@Test("replaces an administrator's window when the last fabric is removed", arguments: [true, false])
+func opensFirstWindowInPlaceOfSharedOne(isEnhanced: Bool) throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  let salt = [UInt8](repeating: 9, count: 32)
+  let verifier = try SPAKE2PlusVerifier(passcode: 12_345_670, salt: salt, iterations: 2000)
+  let status =
+    if isEnhanced {
+      try lab.status(
+        AdministratorCommissioning.openCommissioningWindow,
+        .init(
+          commissioningTimeout: 180, pakePasscodeVerifier: OctetString(verifier.bytes), discriminator: 0x123,
+          iterations: 2000, salt: OctetString(salt)), on: session, isTimed: true)
+    } else {
+      try lab.status(
+        AdministratorCommissioning.openBasicCommissioningWindow, .init(commissioningTimeout: 180), on: session,
+        isTimed: true)
+    }
+  #expect(status == .success)
+  let removed = try lab.call(OperationalCredentials.removeFabric, .init(fabricIndex: 1), on: session)
+  #expect(removed.statusCode == .ok)
+  #expect(lab.events.suffix(2) == [.windowClosed, .windowOpened(isEnhanced: false)])
+  #expect(lab.published.map(\.discriminator) == [3840])
+  // The first window has no end, unlike the replaced one.
+  lab.advance(by: .seconds(200))
+  #expect(lab.published.map(\.commissioningMode) == [1])
+  let again = try lab.commission()
+  #expect(try lab.read(OperationalCredentials.commissionedFabrics, on: again) == 1)
+}
+
 @Test func renamesOnlyCommissionableServiceOnConflict() throws {
   var lab = try Lab()
   let drawn = try #require(lab.published.first)
