@@ -169,6 +169,9 @@ import Testing
       #expect(areas() == [1, 42])
       #expect(robot.send(#""Name": "RemoveArea", "AreaId": 2"#) == "it has no area 2; expected 1 or 42")
       #expect(robot.send(#""Name": "AddArea", "AreaId": 42, "LocationName": "Cellar""#)?.contains("range") == true)
+      let long = String(repeating: "x", count: 300)
+      #expect(robot.send(#""Name": "AddArea", "AreaId": 43, "LocationName": "\#(long)""#)?.contains("range") == true)
+      #expect(areas() == [1, 42])
     }
   }
 

@@ -126,15 +126,26 @@ def check_run(directory: str) -> None:
     print(f"kubernetes: run.yaml: {count} devices in {len(states)} parts")
 
 
+def check_sources(sources: list[pathlib.Path]) -> None:
+    """The sources of a stage exist, and the symbolic links below them point to files that the stage copies as well."""
+    for source in sources:
+        if not source.exists():
+            fail(f"Containerfile: there is no {source.relative_to(ROOT)}")
+        for path in source.rglob("*"):
+            target = path.resolve()
+            if path.is_symlink() and not any(target.is_relative_to(copied) for copied in sources):
+                fail(f"Containerfile: {path.relative_to(ROOT)} points to {target}, which the stage does not copy")
+
+
 def check_image() -> None:
     """The image has the files that the jobs name, and the files that it is built from exist."""
-    lines = (DATA / "Containerfile").read_text().splitlines()
-    copied = [line.split()[1:] for line in lines if line.startswith("COPY ") and "--from" not in line]
-    for *sources, _ in copied:
-        for source in sources:
-            if not (ROOT / source).exists():
-                fail(f"Containerfile: there is no {source}")
-    targets = {target: source for source, target in copied}
+    stages = (DATA / "Containerfile").read_text().split("\nFROM ")[1:]
+    targets = {}
+    for stage in stages:
+        copied = [
+            line.split()[1:] for line in stage.splitlines() if line.startswith("COPY ") and "--from" not in line]
+        check_sources([ROOT / source for *sources, _ in copied for source in sources])
+        targets |= {target: source for source, target in copied}
     for name, variable in (("test.yaml", "SCENARIOS"), ("run.yaml", "DEVICES")):
         path = next(
             one["value"] for one in job(name)["template"]["spec"]["containers"][0]["env"] if one["name"] == variable)

@@ -217,6 +217,14 @@ import Testing
     #expect(microwave[MicrowaveOvenControl.cookTime] == 60)
   }
 
+  @Test("the panel sets the power within its limits, in its steps") func setsPowerAtThePanel() throws {
+    try microwave.press(MicrowaveOvenControl.powerSetting, 30)
+    for power: UInt8 in [0, 9, 35, 110] {
+      #expect(throws: StatusError(.constraintError)) { try microwave.press(MicrowaveOvenControl.powerSetting, power) }
+    }
+    #expect(microwave[MicrowaveOvenControl.powerSetting] == 30)
+  }
+
   @Test("cooks, prolonged and interrupted by its door") func cooks() throws {
     try set(.init(cookTime: 20, startAfterSetting: true))
     #expect(microwave[OperationalState.operationalState] == .running)

@@ -138,6 +138,16 @@ import Testing
     #expect(try washer.payloads(of: OperationalState.operationCompletion).map(\.completionErrorCode) == [2])
   }
 
+  @Test("the panel can't set the phases, which follow from the run") func refusesDerivedAttributes() throws {
+    _ = try send(OperationalState.start, to: washer)
+    for phase in [Nullable<UInt8>.null, .value(1), .value(20)] {
+      #expect(throws: StatusError.self) { try washer.press(OperationalState.currentPhase, phase) }
+    }
+    #expect(throws: StatusError.self) { try washer.press(OperationalState.phaseList, .value([])) }
+    #expect(throws: StatusError.self) { try washer.press(OperationalState.operationalStateList, []) }
+    #expect(phase(washer) == 0 && washer[OperationalState.phaseList] == .value(["Washing", "Spinning"]))
+  }
+
   @Test func startsAtThePanel() throws {
     try washer.press(OperationalState.operationalState, .running)
     #expect(state(washer) == .running)

@@ -253,10 +253,42 @@ import Testing
     robot.wait(20_000)
     try robot.press(ServiceArea.supportedAreas, [area(2, "Hall")])
     #expect(robot[ServiceArea.progress].map(\.areaID) == [2])
-    for wrong in [[area(2, "Hall"), area(2, "Attic")], [area(2, "Hall"), area(3, "Hall")]] {
+    for wrong in [
+      [area(2, "Hall"), area(2, "Attic")], [area(2, "Hall"), area(3, "Hall")],
+      [area(3, String(repeating: "x", count: 129))],
+    ] {
       #expect(throws: StatusError(.constraintError)) { try robot.press(ServiceArea.supportedAreas, wrong) }
     }
     #expect(robot[ServiceArea.supportedAreas] == [area(2, "Hall")])
+  }
+
+  @Test("at the device, only supported areas can be selected") func selectsAreasAtTheDevice() throws {
+    #expect(try run(cleaning) == 0)
+    try robot.press(ServiceArea.selectedAreas, [2, 1, 2])
+    #expect(robot[ServiceArea.selectedAreas] == [2, 1])
+    for wrong: [UInt32] in [[99], [1, 99], [0]] {
+      #expect(throws: StatusError(.constraintError)) { try robot.press(ServiceArea.selectedAreas, wrong) }
+    }
+    #expect(robot[ServiceArea.selectedAreas] == [2, 1])
+    try robot.press(ServiceArea.selectedAreas, [])
+    #expect(robot[ServiceArea.selectedAreas] == [])
+    #expect(throws: StatusError.self) { try robot.press(ServiceArea.currentArea, .value(2)) }
+    #expect(throws: StatusError.self) { try robot.press(ServiceArea.progress, []) }
+  }
+
+  @Test("after a repair, the error is that of a part that still fails") func showsRemainingError() throws {
+    var failure: Failure { .init(robot[RvcOperationalState.operationalError].errorStateID) }
+    try robot.move("dock", "blocked")
+    try robot.move("wheels", "stuck")
+    try robot.move("bin", "missing")
+    #expect(failure == .dustBinMissing)
+    try robot.move("wheels", "free")
+    #expect(failure == .dustBinMissing)
+    try robot.move("bin", "empty")
+    #expect(state == OperationState.error && failure == .failedToFindChargingDock)
+    #expect(try robot.payloads(of: RvcOperationalState.operationalErrorEvent).count == 3)
+    try robot.move("dock", "reachable")
+    #expect(state != OperationState.error && failure == .noError)
   }
 
   @Test func startsAtThePanel() throws {

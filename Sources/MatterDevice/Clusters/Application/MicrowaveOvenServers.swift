@@ -31,16 +31,24 @@ extension ApplianceServers {
     .initial(MicrowaveOvenControl.maxPower, powers.upperBound)
     .initial(MicrowaveOvenControl.powerStep, powerStep)
     .initial(MicrowaveOvenControl.wattRating, 900)
+    .limiting(MicrowaveOvenControl.cookTime, to: MicrowaveOvenControl.maxCookTime)
+    .limiting(
+      MicrowaveOvenControl.powerSetting, from: MicrowaveOvenControl.minPower, to: MicrowaveOvenControl.maxPower
+    )
+    .onAct(MicrowaveOvenControl.powerSetting) { context, power throws(StatusError) in
+      guard isSupported(power, &context) else { throw StatusError(.constraintError) }
+      context[MicrowaveOvenControl.powerSetting] = power
+    }
     .on(MicrowaveOvenControl.setCookingParameters) { context, request throws(StatusError) in
       guard context[OperationalState.operationalState] == .stopped else { throw StatusError(.invalidInState) }
       guard request.wattSettingIndex == nil,
         request.cookMode != nil || request.cookTime != nil || request.powerSetting != nil
       else { throw StatusError(.invalidCommand) }
       let (mode, time) = (request.cookMode ?? 0, request.cookTime ?? defaultCookTime)
-      let power = request.powerSetting ?? powers.upperBound
-      guard modes.indices.contains(Int(mode)), cookTimes.contains(time), powers.contains(power),
-        (power - powers.lowerBound).isMultiple(of: powerStep)
-      else { throw StatusError(.constraintError) }
+      let power = request.powerSetting ?? context[MicrowaveOvenControl.maxPower]
+      guard modes.indices.contains(Int(mode)), cookTimes.contains(time), isSupported(power, &context) else {
+        throw StatusError(.constraintError)
+      }
       context[MicrowaveOvenMode.currentMode] = mode
       context[MicrowaveOvenControl.cookTime] = time
       context[MicrowaveOvenControl.powerSetting] = power
@@ -58,5 +66,12 @@ extension ApplianceServers {
       context[MicrowaveOvenControl.cookTime] = time
       context.call(OperationalStateBase<OperationalState>.request, .extend(.seconds(Int64(request.timeToAdd))))
     }
+  }
+
+  /// Returns whether the power is within its limits, and a multiple of PowerStep above MinPower.
+  private static func isSupported(_ power: UInt8, _ context: inout ServerContext) -> Bool {
+    let (lowest, highest) = (context[MicrowaveOvenControl.minPower], context[MicrowaveOvenControl.maxPower])
+    guard power >= lowest, power <= highest else { return false }
+    return (power - lowest).isMultiple(of: max(1, context[MicrowaveOvenControl.powerStep]))
   }
 }

@@ -121,6 +121,9 @@ struct OperationalStateServer<C: Cluster>: Sendable {
       .initial(Base.stateList, (states + (charger == nil ? [] : ofRobots)).map { .init(operationalStateID: $0) })
       .initial(Base.state, idle)
       .resetting(Base.state)
+      .deriving(Base.phaseList)
+      .deriving(Base.currentPhase)
+      .deriving(Base.stateList)
     for element in C.elements {
       switch element.info {
       case .attribute(let info) where info.id == Base.countdownTime.id: server = server.serving(element)
@@ -404,15 +407,25 @@ struct OperationalStateServer<C: Cluster>: Sendable {
     case .recharges where context[Base.state] == OperationState.running:
       suspend(&context)
       finish(&context)
-    case .none where context[Base.state] == OperationState.error && !hasFailedPart(&context):
-      setError(.init(errorStateID: OperationError.none), &context)
+    case .none where context[Base.state] == OperationState.error:
+      let failures = failures(&context)
+      if let first = failures.first {
+        // The event of this failure was emitted when its part failed.
+        if !failures.contains(context[Base.error]) { context[Base.error] = first }
+      } else {
+        setError(.init(errorStateID: OperationError.none), &context)
+      }
     default: break
     }
   }
 
-  private func hasFailedPart(_ context: inout ServerContext) -> Bool {
+  /// Returns the errors of the parts that have failed.
+  private func failures(_ context: inout ServerContext) -> [OperationalState.ErrorStateStruct] {
     let states = operation(&context).parts
-    return parts.contains { if case .fails = $0.effect(states[$0.name]) { true } else { false } }
+    return parts.compactMap { part in
+      guard case .fails(let error, let label) = part.effect(states[part.name]) else { return nil }
+      return .init(errorStateID: error, errorStateLabel: label)
+    }
   }
 
   /// Enters the error state, or leaves it: an interrupted run is then paused.

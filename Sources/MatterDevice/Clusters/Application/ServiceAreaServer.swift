@@ -20,6 +20,8 @@ public enum ServiceAreaServer {
 
   /// The time that an area takes that was added later.
   private static let usualDuration = Duration.seconds(600)
+  /// The longest LocationName in bytes.
+  private static let maximumNameLength = 128
 
   /// The run changed.
   static let runChanged = ServerHook<ServiceArea, OperationRun?>("runChanged")
@@ -53,15 +55,23 @@ public enum ServiceAreaServer {
       .onAct(ServiceArea.supportedAreas) { context, supported throws(StatusError) in
         guard !ApplianceServers.isRunning(C.self, &context) else { throw StatusError(.invalidInState) }
         let (ids, names) = (Set(supported.map(\.areaID)), Set(supported.map(name)))
-        guard ids.count == supported.count, names.count == supported.count, supported.count <= 255 else {
-          throw StatusError(.constraintError)
-        }
+        guard ids.count == supported.count, names.count == supported.count, supported.count <= 255,
+          names.allSatisfy({ $0.utf8.count <= maximumNameLength })
+        else { throw StatusError(.constraintError) }
         context[ServiceArea.supportedAreas] = supported
         dropUnsupported(&context)
       }
+      // At the device, areas are also selected during a run; the next one cleans them.
+      .onAct(ServiceArea.selectedAreas) { context, areas throws(StatusError) in
+        guard let unique = unique(areas, &context) else { throw StatusError(.constraintError) }
+        context[ServiceArea.selectedAreas] = unique
+      }
+      .deriving(ServiceArea.currentArea)
+      .deriving(ServiceArea.estimatedEndTime)
+      .deriving(ServiceArea.progress)
       .hook(runChanged) { context, run in show(run, areas, &context) }
       .answer(ServiceArea.selectAreas) { context, request throws(StatusError) in
-        select(request.newAreas, areas, OperationalStateBase<C>.self, &context)
+        select(request.newAreas, OperationalStateBase<C>.self, &context)
       }
       .answer(ServiceArea.skipArea) { context, request throws(StatusError) in
         skip(request.skippedArea, areas, OperationalStateBase<C>.self, &context)
@@ -94,15 +104,18 @@ public enum ServiceAreaServer {
     context[ServiceArea.progress] = context[ServiceArea.progress].filter { ids.contains($0.areaID) }
   }
 
-  private static func select<C: Cluster>(
-    _ wanted: [UInt32], _ areas: [Area], _: OperationalStateBase<C>.Type, _ context: inout ServerContext
-  ) -> ServiceArea.SelectAreasResponse {
+  /// Returns the ids of areas without repetitions; nil if one of them is not supported.
+  private static func unique(_ areas: [UInt32], _ context: inout ServerContext) -> [UInt32]? {
     var unique: [UInt32] = []
-    for area in wanted where !unique.contains(area) { unique.append(area) }
-    let ids = supported(areas, &context).map(\.id)
-    guard unique.allSatisfy(ids.contains) else {
-      return .init(status: .unsupportedArea, statusText: "")
-    }
+    for area in areas where !unique.contains(area) { unique.append(area) }
+    let supported = Set(context[ServiceArea.supportedAreas].map(\.areaID))
+    return unique.allSatisfy(supported.contains) ? unique : nil
+  }
+
+  private static func select<C: Cluster>(
+    _ wanted: [UInt32], _: OperationalStateBase<C>.Type, _ context: inout ServerContext
+  ) -> ServiceArea.SelectAreasResponse {
+    guard let unique = unique(wanted, &context) else { return .init(status: .unsupportedArea, statusText: "") }
     guard unique != context[ServiceArea.selectedAreas] else { return .init(status: .success, statusText: "") }
     guard !ApplianceServers.isRunning(C.self, &context) else {
       return .init(status: .invalidInMode, statusText: "the areas can't be changed during a run")

@@ -192,6 +192,19 @@ import Testing
     #expect(TestNode.player(fewer, stored: node.stored).length == 60_000)
   }
 
+  @Test("what follows from the contents can't be set") func refusesDerivedAttributes() throws {
+    let node = TestNode.player()
+    for speed: Float in [-5, .nan, .infinity, 1] {
+      #expect(throws: StatusError.self) { try node.press(Playback.playbackSpeed, speed) }
+    }
+    try node.invoke(Channel.changeChannelByNumber, .init(majorNumber: 6, minorNumber: 0))
+    #expect(throws: StatusError.self) { try node.press(Playback.duration, .value(5)) }
+    #expect(throws: StatusError.self) { try node.press(Playback.seekRangeEnd, .value(5)) }
+    #expect(throws: StatusError.self) { try node.press(Playback.sampledPosition, .null) }
+    #expect(throws: StatusError.self) { try node.press(Playback.availableAudioTracks, .null) }
+    #expect(node.speed == 1 && node.length == nil)
+  }
+
   @Test func followsItsOwnRemoteControl() throws {
     let node = TestNode.player()
     try node.press(Playback.currentState, .paused)

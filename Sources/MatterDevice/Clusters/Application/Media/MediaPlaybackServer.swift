@@ -23,6 +23,11 @@ public enum MediaPlaybackServer {
     if !media.subtitles.isEmpty { features.append(Playback.textTracks) }
     let server = ClusterServer(Playback.self, features: features)
       .initial(Playback.startTime, .null)
+      .deriving(Playback.duration)
+      .deriving(Playback.sampledPosition)
+      .deriving(Playback.playbackSpeed)
+      .deriving(Playback.seekRangeStart)
+      .deriving(Playback.seekRangeEnd)
       .limiting(Playback.currentState, to: [.playing, .paused, .notPlaying])
       .onStart { start(media, &$0) }
       .onPoweredTimer(.tick) { update(media, &$0) { _, _ in } }
@@ -108,7 +113,8 @@ public enum MediaPlaybackServer {
   private static func tracks(_ server: ClusterServer, _ media: MediaSettings) -> ClusterServer {
     var server = server
     if !media.audio.isEmpty {
-      server = server.on(Playback.activateAudioTrack) { context, request throws(StatusError) in
+      server = server.deriving(Playback.availableAudioTracks).on(Playback.activateAudioTrack) {
+        context, request throws(StatusError) in
         let outputs = context.value(AudioOutput.outputList) ?? []
         let index = request.audioOutputIndex.wrapped
         guard outputs.isEmpty || index == nil || outputs.contains(where: { $0.index == index }) else {
@@ -120,6 +126,7 @@ public enum MediaPlaybackServer {
     if !media.subtitles.isEmpty {
       server =
         server
+        .deriving(Playback.availableTextTracks)
         .on(Playback.activateTextTrack) { context, request throws(StatusError) in
           context[Playback.activeTextTrack] = .value(try track(request.trackID, of: media.subtitles, &context))
         }
