@@ -19,6 +19,8 @@ public enum FanControlServer {
       .initial(FanControl.speedMax, speeds)
       .storing(FanControl.percentSetting)
       .storing(FanControl.speedSetting)
+      .deriving(FanControl.percentCurrent)
+      .deriving(FanControl.speedCurrent)
       .limiting(FanControl.speedSetting, to: FanControl.speedMax)
       .limiting(FanControl.fanMode, to: [.off, .low, .medium, .high, .on, .smart] + (hasAuto ? [.auto] : []))
       .onWrite(FanControl.fanMode) { _, mode throws(StatusError) in mode = supported(mode, hasAuto: hasAuto) }

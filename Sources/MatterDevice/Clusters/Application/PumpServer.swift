@@ -47,6 +47,9 @@ public enum PumpServer {
         PCC.pumpStatus, PCC.supplyVoltageLow, PCC.dryRunning, PCC.pumpBlocked, PCC.sensorFailure,
         PCC.generalFault, PCC.turbineOperation, PCC.lifetimeRunningHours, PCC.lifetimeEnergyConsumed, PCC.controlMode
       )
+      .deriving(PCC.effectiveOperationMode)
+      .deriving(PCC.effectiveControlMode)
+      .deriving(PCC.power)
       .onWrite(PCC.operationMode) { context, _ throws(StatusError) in
         if context[PCC.pumpStatus].contains(.localOverride) { throw StatusError(.failure) }
       }

@@ -18,6 +18,8 @@ public enum ValveServer {
     .initial(Valve.currentLevel, .value(0))
     .initial(Valve.levelStep, 1)
     .serving(Valve.defaultOpenLevel, Valve.valveFault, Valve.valveStateChanged, Valve.valveFaultEvent)
+    .deriving(Valve.openDuration)
+    .deriving(Valve.targetLevel)
     .onRead(Valve.remainingDuration) { context in
       Nullable(context[scratch: WaterValve.self]?.remaining(at: context.now))
     }
