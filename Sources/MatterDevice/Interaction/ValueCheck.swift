@@ -43,10 +43,13 @@ extension ServedAttribute {
       guard code & ~bits == 0 else { throw StatusError(.constraintError) }
     }
     func decoded(_ bytes: [UInt8]?) -> TLVElement.Value? { bytes.flatMap { try? TLVElement(decoding: $0) }?.value }
-    if let real = decoded(value)?.real {
+    if limits.lowest != nil || limits.highest != nil, let real = decoded(value)?.real {
       let lowest = limits.lowest.flatMap { decoded(encoded($0))?.real } ?? -.infinity
       let highest = limits.highest.flatMap { decoded(encoded($0))?.real } ?? .infinity
-      guard lowest > highest || (lowest...highest).contains(real) else { throw StatusError(.constraintError) }
+      // NaN is in no range; as a limit it is ignored, as contradictory limits are.
+      guard !real.isNaN, !(lowest <= highest) || (lowest...highest).contains(real) else {
+        throw StatusError(.constraintError)
+      }
     }
     guard let number = decoded(value)?.number, let range = range(encoded) else { return }
     guard range.contains(number) else { throw StatusError(.constraintError) }
@@ -86,11 +89,11 @@ extension TLVElement.Value {
     }
   }
 
-  /// A floating-point number; nil for other types and for NaN.
+  /// A floating-point number; nil for other types.
   fileprivate var real: Double? {
     switch self {
-    case .float(let number) where !number.isNaN: Double(number)
-    case .double(let number) where !number.isNaN: number
+    case .float(let number): Double(number)
+    case .double(let number): number
     default: nil
     }
   }
