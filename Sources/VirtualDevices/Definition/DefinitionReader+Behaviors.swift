@@ -254,19 +254,19 @@ extension DefinitionReader {
   /// heading. Times are durations, or dates in the format of ISO 8601; they count from the first one.
   private mutating func readFile(_ node: Node, period: Node?, of attribute: InitialValue) -> BehaviorDefinition? {
     let name = node.scalar?.string ?? ""
+    let file = TextFile.path(name, besides: document.file)
     let text: String
     do { text = try open(name, document.file) } catch let error as DefinitionError {
       problems += error.problems
       return nil
     } catch {
       report(
-        at: document.mark(of: node), found: "“\(name)”, which can't be read (\(error.localizedDescription))",
+        at: document.mark(of: node), found: "“\(name)”, which can't be read (\(TextFile.reason(error, file)))",
         expected: "a file with a time and a value in each line, by its path from here")
       return nil
     }
     var list = StepList()
     var start: Duration?
-    let file = TextFile.path(name, besides: document.file)
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let cells = line.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false).map {
         $0.trimmingCharacters(in: .whitespaces)

@@ -136,6 +136,28 @@ import Testing
     #expect(missing?.problems.first?.description.hasPrefix("rooms/home.yaml:5:53: found “b.csv”, which can't") == true)
   }
 
+  @Test("reads files with a byte order mark, and names directories") func opensFiles() throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "behave-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try Data([0xEF, 0xBB, 0xBF] + Array("0s,20C\n15m,21C\n".utf8)).write(to: URL(filePath: directory + "/a.csv"))
+    #expect(try TextFile.read(directory + "/a.csv").hasPrefix("0s,"))
+    func load(_ file: String) throws(DefinitionError) -> BehaviorDefinition? {
+      let behave = temperature + "{ file: \(file) }"
+      let text = "devices:\n  - { name: A, type: temperature sensor, behave: { \(behave) } }\n"
+      return try HomeDefinition.load(
+        simulating: [(directory + "/home.yaml", text)], opening: HomeDefinition.openFile
+      ).devices.first?.behaviors.first
+    }
+    #expect(
+      try load("a.csv")?.course
+        == .steps([.init(.integer(2000), at: .zero), .init(.integer(2100), at: .seconds(900))], period: nil))
+    for (file, reason) in [(".", "is a directory"), ("b.csv", "no such file")] {
+      let error = #expect(throws: DefinitionError.self) { try load(file) }
+      #expect(error?.problems.first?.found == "“\(file)”, which can't be read (\(reason))")
+    }
+  }
+
   @Test func rejectsAttributesOfOtherDevicesAndTypes() {
     func problem(_ behave: String) -> String? {
       let error = #expect(throws: DefinitionError.self) { try load("contact sensor", behave) }
