@@ -28,6 +28,8 @@ struct AttributeLimits: Sendable {
   var range: ClosedRange<Int64>?
   /// The attribute with the bits that a bitmap may have.
   var bits: AttributeID?
+  /// The attribute of which a percentage below 100 is a multiple.
+  var step: AttributeID?
 }
 
 // The common check of values from clients, definition files and physical actions.
@@ -53,6 +55,8 @@ extension ServedAttribute {
     }
     guard let number = decoded(value)?.number, let range = range(encoded) else { return }
     guard range.contains(number) else { throw StatusError(.constraintError) }
+    let step = limits.step.flatMap { decoded(encoded($0))?.number } ?? 1
+    guard number == 100 || number % max(step, 1) == 0 else { throw StatusError(.constraintError) }
   }
 
   /// Returns the range by the attribute's type, constraint and limits; nil if it is not a number.

@@ -17,6 +17,8 @@ public enum FanControlServer {
     var server = ClusterServer(FanControl.self, features: [FanControl.multiSpeed] + features)
       .initial(FanControl.fanModeSequence, hasAuto ? .offLowMedHighAuto : .offLowMedHigh)
       .initial(FanControl.speedMax, speeds)
+      // Each of the modes Low, Medium and High has a speed of its own.
+      .limiting(FanControl.speedMax, to: 3...100)
       .storing(FanControl.percentSetting)
       .storing(FanControl.speedSetting)
       .deriving(FanControl.percentCurrent)
