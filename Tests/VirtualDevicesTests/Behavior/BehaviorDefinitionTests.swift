@@ -98,10 +98,14 @@ import Testing
         "{ steps: [21C for 30s, 99C for 1h] }", "5:68: found “99C”, expected a number from -40.0 °C to 85.0 °C, or null"
       ),
       ("{ steps: [21C, 22C for 1h] }", "5:55: found “21C”, expected a value and its time, such as “21C for 30s”"),
+      (
+        "{ sine: { mean: 12C, amplitude: 8C, period: 365d } }",
+        "5:89: found “365d”, expected a time of at least 100 ms and less than 365 days, such as 30s, 5m or 24h"
+      ),
       ("{ steps: [warm for 1h] }", "5:55: found “warm”, expected a number from -40.0 °C to 85.0 °C, or null"),
       (
         "{ steps: [] }",
-        "5:54: found a list, expected a list of at most 256 steps, such as [true for 30s, false for 5m]"
+        "5:54: found a list, expected a list of 1 to 256 steps, such as [true for 30s, false for 5m]"
       ),
       (
         "{ steps: [21C for 1ms] }",
@@ -125,6 +129,9 @@ import Testing
     #expect(
       problem("0s,20C\nnoon,21C\n")
         == "rooms/a.csv:2:1: found “noon,21C”, expected a time, a comma and a value, such as “15m, 21.5C”")
+    #expect(
+      problem("0s,20C\n10s,\n")
+        == "rooms/a.csv:2:1: found “10s,”, expected a time, a comma and a value, such as “15m, 21.5C”")
     #expect(problem("0s,90C\n") == "rooms/a.csv:1:1: found “90C”, expected a number from -40.0 °C to 85.0 °C, or null")
     #expect(problem("time,value\n")?.contains("found an empty file") == true)
     #expect(problem("0s,20C\n1h,21C\n", ", period: 1h")?.contains("expected a time after the last one") == true)
