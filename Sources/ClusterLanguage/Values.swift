@@ -73,6 +73,9 @@ extension Catalogue {
       guard (limits.minimum ?? 0) <= maximum else {
         throw line.error("\(limits.minimum ?? 0) to \(maximum): empty; expected a range")
       }
+      guard (limits.minimum ?? 0) >= 0 else {
+        throw line.error("\(limits.minimum ?? 0) to \(maximum): no text is so short; expected 0 or more")
+      }
       return .length((limits.minimum ?? 0)...maximum)
     }
     let base =
@@ -87,6 +90,10 @@ extension Catalogue {
       limits.minimum.map(Int64.init) ?? whole.lowerBound, limits.maximum.map(Int64.init) ?? whole.upperBound
     )
     guard lowest <= highest else { throw line.error("\(lowest) to \(highest): empty; expected a range") }
+    guard whole.contains(lowest), whole.contains(highest) else {
+      throw line.error(
+        "\(lowest) to \(highest): out of range; expected limits from \(whole.lowerBound) to \(whole.upperBound)")
+    }
     return .range(lowest...highest)
   }
 
