@@ -223,7 +223,9 @@ struct MakersClusterBuilder {
     return switch try catalogue.limits(limits, of: attribute.type, in: cluster, attribute.line) {
     case .range(let range): .range(range)
     case .length(let range): .length(range)
-    case .entries(let count): .entries(count)
+    case .entries(let range) where range.lowerBound > 0:
+      throw attribute.line.error("\(attribute.name): the list is empty at first; expected no minimum")
+    case .entries(let range): .entries(range)
     }
   }
 

@@ -180,7 +180,7 @@ import Testing
     let (none, level) = (cluster.attribute(7), cluster.attribute(8))
     #expect(ratio?.initial == Float(-1.5).tlv)
     #expect(whole?.initial == UInt64.max.tlv && least?.initial == Int64.min.tlv)
-    #expect(none?.constraint == .entries(0) && level?.constraint == .range(5...255))
+    #expect(none?.constraint == .entries(0...0) && level?.constraint == .range(5...255))
   }
 
   @Test("names file, line, the error and what was expected", arguments: examples + boundaries) func reports(
