@@ -182,7 +182,8 @@ struct DeclarationWriter {
     switch try names.catalogue.limits(limits, of: type, in: cluster, line) {
     case .range(let range): ".range(\(range.lowerBound)...\(range.upperBound))"
     case .length(let range): ".length(\(range.lowerBound)...\(range.upperBound))"
-    case .entries(let count): ".entries(\(count))"
+    case .entries(let range):
+      range.upperBound == .max ? ".entries(\(range.lowerBound)...Int.max)" : ".entries(\(range))"
     }
   }
 

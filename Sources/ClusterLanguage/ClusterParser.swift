@@ -126,6 +126,9 @@ package struct ClusterParser {
     cluster.revision = try line.readNumber("the revision of the cluster")
     if line.skip("from") {
       let name = try line.readName("the name of a base")
+      guard !isMakers else {
+        throw line.error("\(name): the cluster of a manufacturer has no base; expected all of its declarations here")
+      }
       guard bases[name] != nil else {
         throw line.error("\(name): no such base; expected one of \(bases.keys.sorted().joined(separator: ", "))")
       }
@@ -222,6 +225,9 @@ package struct ClusterParser {
     let name = try line.readName("the name of the response command")
     let shared = try sharedFields(&line)
     try line.end("fields or §")
+    if isMakers, let other = cluster?.responses.first(where: { $0.value == id }) {
+      throw line.error("\(name): \(other.key) has the id \(id) already; expected another id")
+    }
     cluster?.responses[name] = id
     try addStructure(name, try fields(after: shared), shared, line)
   }

@@ -37,7 +37,8 @@ package struct SourceLine {
     (self.file, self.number) = (file, number)
     isIndented = line.first == " " || line.first == "\t"
     var words: [Substring] = []
-    var rest = line.drop { $0 == " " || $0 == "\t" }
+    // Tabs are blanks.
+    var rest = String(line.map { $0 == "\t" ? " " : $0 }).drop { $0 == " " }
     var (section, note): (String?, String?) = (nil, nil)
     while !rest.isEmpty {
       if rest.hasPrefix("#") { break }

@@ -16,7 +16,7 @@ package enum ConstantValue: Equatable {
 
 /// A constraint in the terms of its type.
 package enum TypeLimits: Equatable {
-  case range(ClosedRange<Int64>), length(ClosedRange<Int>), entries(Int)
+  case range(ClosedRange<Int64>), length(ClosedRange<Int>), entries(ClosedRange<Int>)
 }
 
 extension Catalogue {
@@ -60,11 +60,12 @@ extension Catalogue {
     _ limits: Limits, of type: TypeReference, in cluster: ClusterDeclaration?, _ line: SourceLine
   ) throws(CatalogueError) -> TypeLimits {
     if type.isList {
-      guard limits.minimum == nil, let maximum = limits.maximum else {
-        throw line.error("a list with a minimum is not supported; expected max and a number")
+      let (minimum, maximum) = (limits.minimum ?? 0, limits.maximum ?? .max)
+      for (word, number) in [("min", minimum), ("max", maximum)] where number < 0 {
+        throw line.error("\(word) \(number): no list is so short; expected 0 or more")
       }
-      guard maximum >= 0 else { throw line.error("max \(maximum): no list is so short; expected 0 or more") }
-      return .entries(maximum)
+      guard minimum <= maximum else { throw line.error("\(minimum) to \(maximum): empty; expected a range") }
+      return .entries(minimum...maximum)
     }
     if type.name == "string" || type.name == "octstr" {
       guard let maximum = limits.maximum else {
@@ -72,6 +73,9 @@ extension Catalogue {
       }
       guard (limits.minimum ?? 0) <= maximum else {
         throw line.error("\(limits.minimum ?? 0) to \(maximum): empty; expected a range")
+      }
+      guard (limits.minimum ?? 0) >= 0 else {
+        throw line.error("\(limits.minimum ?? 0) to \(maximum): no text is so short; expected 0 or more")
       }
       return .length((limits.minimum ?? 0)...maximum)
     }
@@ -87,6 +91,10 @@ extension Catalogue {
       limits.minimum.map(Int64.init) ?? whole.lowerBound, limits.maximum.map(Int64.init) ?? whole.upperBound
     )
     guard lowest <= highest else { throw line.error("\(lowest) to \(highest): empty; expected a range") }
+    guard whole.contains(lowest), whole.contains(highest) else {
+      throw line.error(
+        "\(lowest) to \(highest): out of range; expected limits from \(whole.lowerBound) to \(whole.upperBound)")
+    }
     return .range(lowest...highest)
   }
 

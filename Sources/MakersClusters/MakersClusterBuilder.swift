@@ -1,4 +1,5 @@
 internal import ClusterLanguage
+internal import MatterClusters
 internal import MatterModel
 
 /// Converts the declarations of a cluster to those of the model.
@@ -36,8 +37,14 @@ struct MakersClusterBuilder {
 
   // MARK: Elements
 
+  /// The names of the attributes that every cluster has.
+  private static let globalNames = Set(Descriptor.globalAttributes.map { NormalizedName($0.name) })
+
   private mutating func add(_ attribute: AttributeDeclaration) throws(CatalogueError) {
     let line = attribute.line
+    guard !Self.globalNames.contains(NormalizedName(attribute.name)) else {
+      throw line.error("\(attribute.name): the name of a global attribute; expected another name")
+    }
     let schema = try schema(attribute.type, line)
     let info = AttributeInfo(
       AttributeID(try number(attribute.id, in: 0...0x4FFF, "the id", line)), attribute.name, schema,
@@ -216,7 +223,9 @@ struct MakersClusterBuilder {
     return switch try catalogue.limits(limits, of: attribute.type, in: cluster, attribute.line) {
     case .range(let range): .range(range)
     case .length(let range): .length(range)
-    case .entries(let count): .entries(count)
+    case .entries(let range) where range.lowerBound > 0:
+      throw attribute.line.error("\(attribute.name): the list is empty at first; expected no minimum")
+    case .entries(let range): .entries(range)
     }
   }
 

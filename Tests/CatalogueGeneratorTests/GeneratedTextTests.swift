@@ -55,7 +55,7 @@ import Testing
       "speed = Attribute<Self, Nullable<UInt16>>(0x0000, \"Speed\", initial: .value(5), quality: .nonVolatile,"
         + " write: .manage, conformance: \"P,FST&SPD\", constraint: .range(0...100))",
       "modes = Attribute<Self, [Mode]>(0x0001, \"Modes\", initial: [], read: .administer, conformance: \"[FST]\", "
-        + "constraint: .entries(4))",
+        + "constraint: .entries(0...4))",
       "label = Attribute<Self, String>(0x0002, \"Label\", initial: \"XX\", constraint: .length(2...2))",
       "spin = Command<Self, SpinRequest, SpinResponse>(0x00, \"Spin\", response: 0x01, privilege: .manage, "
         + "quality: .timed, conformance: \"FST,O\")",

@@ -138,6 +138,12 @@ import Testing
     .init("map8 Bits\n  3-1 A", "Bits 3-1: empty; expected the lower bit first"),
     .init("attribute 4 A uint8 5 to 4", "5 to 4: empty; expected a range"),
     .init("attribute 4 A list[uint8] max -1", "max -1: no list is so short; expected 0 or more"),
+    .init("attribute 4 A list[uint8] min 1", "A: the list is empty at first; expected no minimum"),
+    .init("attribute 4 A uint8 max 300", "0 to 300: out of range; expected limits from 0 to 255"),
+    .init("attribute 4 A uint8 min -5", "-5 to 255: out of range; expected limits from 0 to 255"),
+    .init("attribute 4 featureMap uint8", "featureMap: the name of a global attribute; expected another name"),
+    .init("attribute 4 AttributeList list[uint8]", "AttributeList: the name of a global attribute"),
+    .init("response 0x01 Other\n  0 A bool", "Other: WindResponse has the id 1 already; expected another id"),
     .init(
       "attribute 4 A uint8 min 5",
       "A: has no initial value, and may not be zero or empty; expected = and a value from 5 to 255"),
@@ -174,7 +180,7 @@ import Testing
     let (none, level) = (cluster.attribute(7), cluster.attribute(8))
     #expect(ratio?.initial == Float(-1.5).tlv)
     #expect(whole?.initial == UInt64.max.tlv && least?.initial == Int64.min.tlv)
-    #expect(none?.constraint == .entries(0) && level?.constraint == .range(5...255))
+    #expect(none?.constraint == .entries(0...0) && level?.constraint == .range(5...255))
   }
 
   @Test("names file, line, the error and what was expected", arguments: examples + boundaries) func reports(
@@ -197,9 +203,25 @@ import Testing
     ("cluster 0xFFF1FC00 OnOff \"On/Off\" revision 1", "OnOff: the name of cluster 0x00000006; expected another"),
     ("cluster 0xFFF1FC00 Winder \"Winder\" revision 0", "the revision 0: out of range; expected 1 to 65535"),
     ("cluster 0xFFF1FC00 Winder revision 1", "revision: not in quotes"),
+    (
+      "cluster 0xFFF1FC00 Winder \"Winder\" revision 1 from ModeBase",
+      "ModeBase: the cluster of a manufacturer has no base; expected all of its declarations here"
+    ),
   ]) func rejectsHead(_ text: String, _ message: String) {
     let error = #expect(throws: CatalogueError.self) { try MakersCluster(text, file: "a.cluster") }
     #expect(error?.message.hasPrefix(message) == true && error?.line == 1, "\(error?.description ?? "")")
+  }
+
+  @Test func readsTabsAsBlanks() throws {
+    let lines = Self.head.split(separator: "\n").map { line -> String in
+      let indent = String(line.prefix { $0 == " " })
+      return indent + String(line.dropFirst(indent.count)).replacing(" ", with: "\t")
+    }
+    let text = lines.joined(separator: "\n")
+    let tabs = try MakersCluster(text, file: "a.cluster")
+    let blanks = try MakersCluster(Self.head, file: "a.cluster")
+    #expect(tabs.name == blanks.name && tabs.elements.count == blanks.elements.count)
+    #expect(tabs.effects.mapValues(\.count) == blanks.effects.mapValues(\.count))
   }
 
   @Test func rejectsStructureThatContainsItself() {

@@ -73,6 +73,26 @@ import Testing
   }
 
   @Test(
+    "rejects initial values with which a device could not work",
+    arguments: [
+      (
+        "water valve", "valveConfigurationAndControl.levelStep: 7, valveConfigurationAndControl.defaultOpenLevel: 10",
+        "10", "a number from 1 to 100 in steps of 7, or 100"
+      ),
+      ("door lock", "doorLock.minPINCodeLength: 9", "9", "a number from 0 to 8"),
+      ("pump", "pumpConfigurationAndControl.minConstSpeed: 5000", "5000", "a number from 0 to 4000, or null"),
+      ("fan", "fanControl.speedMax: 2", "2", "a number from 3 to 100"),
+    ]
+  ) func rejectsContradictions(_ kind: String, _ values: String, _ found: String, _ expected: String) {
+    let error = #expect(throws: DefinitionError.self) {
+      try HomeDefinition.load(
+        simulating: [("a.yaml", "devices:\n  - { name: A, type: \(kind), attributes: { \(values) } }\n")])
+    }
+    #expect(error?.problems.map(\.found) == [found])
+    #expect(error?.problems.map(\.expected) == [expected])
+  }
+
+  @Test(
     "rejects initial values with which a cluster violates its conformance",
     arguments: [
       (

@@ -112,7 +112,9 @@ import Testing
         tlv: try AttributeUnits.parse(value, cluster: 0x0201, attribute: attribute, raw: raw, named: "x"))
     }
     // OccupiedHeatingSetpoint in hundredths, LocalTemperatureCalibration in tenths.
-    for value in ["21.5C", "21.5 °C", "21.5c", "21.5", "2150"] { #expect(try parse(value, 0x0012) == 2150, "\(value)") }
+    for value in ["21.5C", "21.5 °C", "21.5c", "21.5", "2150", " 21.5 °C ", "2150 "] {
+      #expect(try parse(value, 0x0012) == 2150, "\(value)")
+    }
     #expect(try parse("-5°C", 0x0012) == -500 && parse("2150", 0x0012, raw: true) == 2150)
     #expect(
       try Int8(tlv: AttributeUnits.parse("-0.5C", cluster: 0x0201, attribute: 0x0010, raw: false, named: "x")) == -5)

@@ -27,6 +27,27 @@ def integer(signed, bits):
     return f"{'' if signed else 'u'}int{next(size for size in (8, 16, 32, 64) if size >= bits)}"
 
 
+def integer_range(kind, is_nullable):
+    """The lowest and highest number of an integer type of the schema, which are 64 bits with a sign; None for another type. A
+    nullable type reserves one number."""
+    match = re.fullmatch(r"(int|uint|enum|map)(\d+)", kind)
+    if not match:
+        return None
+    bits = int(match[2])
+    if match[1] == "int":
+        return -(1 << bits - 1) + is_nullable, (1 << bits - 1) - 1
+    return 0, (1 << min(bits, 63)) - 1 - (is_nullable and bits < 64)
+
+
+def limits(kind, is_nullable, lowest, highest):
+    """The limits of a number, or of a length; None if they limit nothing. The type fills in those that are None."""
+    whole = integer_range(kind, is_nullable) or (0, None)
+    lowest = whole[0] if lowest is None else max(lowest, whole[0])
+    if whole[1] is not None:
+        highest = whole[1] if highest is None else min(highest, whole[1])
+    return None if (lowest, highest) == whole else f"{lowest} to {'any number' if highest is None else highest}"
+
+
 class Undecidable(Exception):
     """A conformance that the text of the standard describes, or that depends on values."""
 

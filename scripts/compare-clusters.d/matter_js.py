@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-from common import FABRIC_INDEX, FABRIC_INDEX_FIELD, Conformance, field_name, integer, plain
+from common import FABRIC_INDEX, FABRIC_INDEX_FIELD, Conformance, field_name, integer, limits, plain
 
 ELEMENTS = "packages/model/src/standard/elements"
 SPECIFICATION = "packages/model/src/common/Specification.ts"
@@ -107,6 +107,46 @@ def conformance(element):
     return {"conformance": Conformance(text)} if isinstance(text, str) else {}
 
 
+def bounds(text):
+    """The lowest and highest number of a literal constraint such as `max 5[max 32]` or `-2^62 to 2^62`, None for each
+    that is open; None for a constraint that refers to other elements or to the text of the standard."""
+    def number(word):
+        base, _, power = word.rstrip("%").partition("^")
+        return int(base) ** int(power or 1) if not base.startswith("-") else -(int(base[1:]) ** int(power or 1))
+
+    literal = r"(-?\d+(?:\^\d+)?%?)"
+    text = re.sub(r"\[.*\]$", "", str(text))
+    if match := re.fullmatch(rf"(max |min |){literal}", text):
+        value = number(match[2])
+        return None if match[1] == "max " else value, None if match[1] == "min " else value
+    if match := re.fullmatch(rf"{literal} to {literal}", text):
+        return number(match[1]), number(match[2])
+    return None
+
+
+def implied_bounds(type):
+    """The limits of a type of the standard that the schema has as a larger integer."""
+    match type:
+        case "percent":
+            return 0, 100
+        case "percent100ths":
+            return 0, 10000
+        case "uint24":
+            return 0, 0xFFFFFE
+    return None, None
+
+
+def initial(value, kind):
+    """A literal default as the schema writes it; nothing for one that refers to other elements."""
+    match value:
+        case {"type": "celsius", "value": degrees}:
+            # A temperature of 8 bits is in tenths of a degree, others are in hundredths.
+            return {"initial": round(degrees * (10 if kind.endswith("8") else 100))}
+        case dict() | [_, *_]:
+            return {}
+    return {"initial": value}
+
+
 class Definitions:
     """The definitions of a checkout."""
 
@@ -181,9 +221,24 @@ class Definitions:
             "quieter": "Q" in quality,
             **conformance(element),
         }
+        kind, _, _ = self.shape(element, cluster)
+        constraint = self.constraint(element, cluster)
+        literal = bounds(constraint) if constraint else implied_bounds(element.get("type"))
+        if literal is not None:
+            facts["constraint"] = limits(kind, "X" in quality, *literal)
+        if "default" in element.properties:
+            facts |= initial(element.get("default"), kind)
         if privileges:
             facts |= {"read privilege": privileges[0], "write privilege": privileges[-1] if "W" in operations else None}
         return facts
+
+    def constraint(self, element, cluster):
+        """The constraint of an element, or that of its datatype."""
+        constraint = element.get("constraint")
+        datatype = self.datatype(str(element.get("type")).rpartition(".")[2], cluster, element)
+        if constraint is None and datatype is not None:
+            return self.constraint(datatype, cluster)
+        return constraint
 
     def command(self, element, cluster, commands):
         _, flags, privileges = access(element)

@@ -92,7 +92,8 @@ package enum AttributeUnits {
     let given = text
     var text = text
     if !raw, let unit = ValueUnit(cluster, attribute) {
-      text = try encoded(text, unit, named: name, levels: levels)
+      let trimmed = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      text = try encoded(trimmed, unit, named: name, levels: levels)
       if text != given, let number = Int64(text), let range = schema.range, !range.contains(number) {
         let ends = [range.lowerBound, range.upperBound].map { self.text($0, unit, levels: levels) ?? "\($0)" }
         throw HomeError(

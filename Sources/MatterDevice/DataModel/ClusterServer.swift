@@ -175,6 +175,11 @@ public struct ClusterServer: Sendable {
   /// Returns the allowed values of an enumeration; nil if all of its values are.
   public func values(of attribute: AttributeID) -> Set<UInt64>? { attributes[attribute]?.limits.values }
 
+  /// Returns the step of initial values below 100 percent; nil if the attribute has none.
+  package func step(of attribute: AttributeID) -> UInt8? {
+    attributes[attribute]?.limits.step.flatMap(initial(of:)).flatMap { try? UInt8(tlv: $0) }
+  }
+
   // MARK: Building
 
   /// Limits an enumeration to some of its values, for changes from any source.
@@ -199,6 +204,11 @@ public struct ClusterServer: Sendable {
   func limiting<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, toBitsOf supported: Attribute<C, Value>
   ) -> Self { changed { $0.limit(attribute.id) { $0.bits = supported.id } } }
+
+  /// Limits a percentage below 100 to the multiples of another attribute of the cluster, for changes from any source.
+  func limiting<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, toMultiplesOf step: Attribute<C, Value>
+  ) -> Self { changed { $0.modify(attribute.details) { $0.limits.step = step.id } } }
 
   /// Limits a number by other attributes of the cluster, for changes from any source.
   func limiting<C: Cluster, Value: ModelValue, Limit: ModelValue>(

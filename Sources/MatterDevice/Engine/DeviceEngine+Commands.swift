@@ -83,6 +83,12 @@ extension DeviceEngine {
       .flatMap { context.node.clusters[$0].server.values(of: path.attribute) }
   }
 
+  /// Returns whether the attribute follows from others, so that the physical device can't set it.
+  package func isDerived(_ path: ConcreteAttributePath) -> Bool {
+    let index = context.node.index(ClusterPath(path.endpoint, path.cluster))
+    return index.map { context.node.clusters[$0].server.source(of: path.attribute) == .attributes } ?? false
+  }
+
   /// Sets an attribute as the physical device does.
   public mutating func act<C: Cluster, Value: ModelValue>(
     set attribute: Attribute<C, Value>, _ value: Value, on endpoint: EndpointID, at now: Instant

@@ -28,6 +28,8 @@ struct AttributeLimits: Sendable {
   var range: ClosedRange<Int64>?
   /// The attribute with the bits that a bitmap may have.
   var bits: AttributeID?
+  /// The attribute of which a percentage below 100 is a multiple.
+  var step: AttributeID?
 }
 
 // The common check of values from clients, definition files and physical actions.
@@ -43,13 +45,18 @@ extension ServedAttribute {
       guard code & ~bits == 0 else { throw StatusError(.constraintError) }
     }
     func decoded(_ bytes: [UInt8]?) -> TLVElement.Value? { bytes.flatMap { try? TLVElement(decoding: $0) }?.value }
-    if let real = decoded(value)?.real {
+    if limits.lowest != nil || limits.highest != nil, let real = decoded(value)?.real {
       let lowest = limits.lowest.flatMap { decoded(encoded($0))?.real } ?? -.infinity
       let highest = limits.highest.flatMap { decoded(encoded($0))?.real } ?? .infinity
-      guard lowest > highest || (lowest...highest).contains(real) else { throw StatusError(.constraintError) }
+      // NaN is in no range; as a limit it is ignored, as contradictory limits are.
+      guard !real.isNaN, !(lowest <= highest) || (lowest...highest).contains(real) else {
+        throw StatusError(.constraintError)
+      }
     }
     guard let number = decoded(value)?.number, let range = range(encoded) else { return }
     guard range.contains(number) else { throw StatusError(.constraintError) }
+    let step = limits.step.flatMap { decoded(encoded($0))?.number } ?? 1
+    guard number == 100 || number % max(step, 1) == 0 else { throw StatusError(.constraintError) }
   }
 
   /// Returns the range by the attribute's type, constraint and limits; nil if it is not a number.
@@ -86,11 +93,11 @@ extension TLVElement.Value {
     }
   }
 
-  /// A floating-point number; nil for other types and for NaN.
+  /// A floating-point number; nil for other types.
   fileprivate var real: Double? {
     switch self {
-    case .float(let number) where !number.isNaN: Double(number)
-    case .double(let number) where !number.isNaN: number
+    case .float(let number): Double(number)
+    case .double(let number): number
     default: nil
     }
   }

@@ -12,7 +12,7 @@ extension Constraint {
     case (.range(let range), .signed(let number)): range.contains(number)
     case (.length(let range), .string(let text)): range.contains(text.utf8.count)
     case (.length(let range), .octets(let octets)): range.contains(octets.count)
-    case (.entries(let limit), .array(let entries)): entries.count <= limit
+    case (.entries(let range), .array(let entries)): range.contains(entries.count)
     default: false
     }
   }

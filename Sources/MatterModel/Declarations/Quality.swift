@@ -68,6 +68,6 @@ public enum Constraint: Hashable, Sendable {
   case range(ClosedRange<Int64>)
   /// A string with a length in bytes within the range.
   case length(ClosedRange<Int>)
-  /// A list with at most this number of entries.
-  case entries(Int)
+  /// A list with a number of entries within the range, whose upper bound is `Int.max` without a maximum.
+  case entries(ClosedRange<Int>)
 }

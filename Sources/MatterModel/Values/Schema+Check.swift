@@ -13,8 +13,16 @@ extension AttributeInfo {
     case .range(let range):
       "is \(schema.text(of: value)); expected \(range.lowerBound) to \(range.upperBound)"
     case .length(let range): "has a wrong length; expected \(range.lowerBound) to \(range.upperBound) bytes"
-    case .entries(let limit): "has too many entries; expected at most \(limit)"
+    case .entries(let range): "has a wrong number of entries; expected \(Constraint.words(entries: range))"
     }
+  }
+}
+
+extension Constraint {
+  /// Returns a number of entries in words: “at most 4”, “at least 2” or “2 to 4”.
+  package static func words(entries range: ClosedRange<Int>) -> String {
+    if range.lowerBound == 0 { return "at most \(range.upperBound)" }
+    return range.upperBound == .max ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
   }
 }
 

@@ -160,6 +160,12 @@ extension Schema {
     case .list(let entries): parts = entries.map(\.errorText)
     case .object: throw .mismatch(found: syntax.errorText, expected: "names joined with '|'")
     }
+    // A bitmap with one bit, such as Occupancy, is also true or false.
+    if !isInverted, names.count == 1, let bit = names.keys.first, let word = parts.first, parts.count == 1,
+      !Self.isNumeric(word), let isSet = Self.booleans[word.lowercased()]
+    {
+      return isSet ? 1 << UInt64(bit) : 0
+    }
     var value: UInt64 = 0
     for part in parts {
       if Self.isNumeric(part) {
@@ -169,7 +175,8 @@ extension Schema {
       let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       let fields = Self.fields(names)
       guard let field = fields.first(where: { NormalizedName($0.name) == NormalizedName(words.first ?? "") }) else {
-        throw .unknownName(part, known: fields.map(\.name))
+        // No bit is 0, unless names are bits that are not set.
+        throw .unknownName(part, known: fields.map(\.name) + (isInverted ? [] : ["0"]))
       }
       // All bits without a number.
       let number = words.count == 1 ? nil : try unsigned(.word(words[1]), bits: field.bits.count, or: "a number")

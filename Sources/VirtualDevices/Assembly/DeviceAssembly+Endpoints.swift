@@ -335,7 +335,8 @@ extension DeviceAssembly {
     let unit = target.unit
     let range = server.range(of: target.attribute).map { range in
       let ends = [range.lowerBound, range.upperBound].map { unit?.text($0) ?? "\($0)" }
-      return "a number from \(ends.joined(separator: " to "))"
+      let steps = server.step(of: target.attribute).map { " in steps of \($0), or 100" } ?? ""
+      return "a number from \(ends.joined(separator: " to "))\(steps)"
     }
     guard let known = target.schema.namedValues(among: server.values(of: target.attribute)) ?? range else {
       return other ?? "a value that the attribute may have"

@@ -172,7 +172,9 @@ extension DefinitionReader {
       return nil
     }
     guard let time = TimeText.duration(node.scalar?.string ?? ""), time >= Self.shortest else {
-      report(node, expected: "a time of at least \(TimeText.text(Self.shortest)), such as 30s, 5m or 24h")
+      report(
+        node,
+        expected: "a time of at least \(TimeText.text(Self.shortest)) and less than 365 days, such as 30s, 5m or 24h")
       return nil
     }
     return time
@@ -227,7 +229,7 @@ extension DefinitionReader {
 
   private mutating func readSteps(_ node: Node, of attribute: InitialValue) -> BehaviorDefinition? {
     guard case .sequence(let sequence) = node, (1...Self.stepLimit).contains(sequence.count) else {
-      report(node, expected: "a list of at most \(Self.stepLimit) steps, such as [true for 30s, false for 5m]")
+      report(node, expected: "a list of 1 to \(Self.stepLimit) steps, such as [true for 30s, false for 5m]")
       return nil
     }
     var list = StepList()
@@ -254,19 +256,19 @@ extension DefinitionReader {
   /// heading. Times are durations, or dates in the format of ISO 8601; they count from the first one.
   private mutating func readFile(_ node: Node, period: Node?, of attribute: InitialValue) -> BehaviorDefinition? {
     let name = node.scalar?.string ?? ""
+    let file = TextFile.path(name, besides: document.file)
     let text: String
     do { text = try open(name, document.file) } catch let error as DefinitionError {
       problems += error.problems
       return nil
     } catch {
       report(
-        at: document.mark(of: node), found: "“\(name)”, which can't be read (\(error.localizedDescription))",
+        at: document.mark(of: node), found: "“\(name)”, which can't be read (\(TextFile.reason(error, file)))",
         expected: "a file with a time and a value in each line, by its path from here")
       return nil
     }
     var list = StepList()
     var start: Duration?
-    let file = TextFile.path(name, besides: document.file)
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let cells = line.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false).map {
         $0.trimmingCharacters(in: .whitespaces)
@@ -277,7 +279,7 @@ extension DefinitionReader {
         report(at: mark, found: "a further line", expected: "at most \(Self.lineLimit) lines")
         return nil
       }
-      guard cells.count == 2, let time = Self.time(cells[0]) else {
+      guard cells.count == 2, !cells[1].isEmpty, let time = Self.time(cells[0]) else {
         if index == 0, cells.first?.first?.isLetter == true { continue }
         report(at: mark, found: "“\(line.prefix(60))”", expected: "a time, a comma and a value, such as “15m, 21.5C”")
         return nil

@@ -50,8 +50,9 @@ extension DefinitionReader {
         problems += error.problems
       } catch {
         noteUnreadMaker()
+        let reason = TextFile.reason(error, TextFile.path(text, besides: document.file))
         report(
-          at: mark, found: "“\(text)”, which can't be read (\(error.localizedDescription))",
+          at: mark, found: "“\(text)”, which can't be read (\(reason))",
           expected: "a file with a cluster, by its path from here")
       }
     }

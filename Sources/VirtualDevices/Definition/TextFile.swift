@@ -6,9 +6,14 @@ package enum TextFile {
   /// The limit for pipes and devices, which may be endless, in bytes.
   private static let maximumStreamLength = 256 << 20
 
+  /// The byte order mark with which some editors and spreadsheets begin a file in UTF-8.
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// Returns the text without a byte order mark.
   /// - Throws: ``DefinitionError`` if the file is not UTF-8, or the system's error if it can't be read.
   package static func read(_ path: String) throws -> String {
-    let bytes = try bytes(path)
+    var bytes = try bytes(path)
+    if bytes.starts(with: byteOrderMark) { bytes.removeFirst(byteOrderMark.count) }
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     throw DefinitionError(problems: [notUTF8(bytes, path)])
   }
@@ -41,6 +46,19 @@ package enum TextFile {
       } else if errno != EINTR {
         throw error(path)
       }
+    }
+  }
+
+  /// Returns why a file can't be read, shorter and clearer than Foundation's text.
+  package static func reason(_ error: any Error, _ path: String) -> String {
+    var isDirectory: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+      return "is a directory"
+    }
+    return switch (error as? CocoaError)?.code {
+    case .fileReadNoSuchFile: "no such file"
+    case .fileReadNoPermission: "permission denied"
+    default: error.localizedDescription
     }
   }
 

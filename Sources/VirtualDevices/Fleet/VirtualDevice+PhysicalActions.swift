@@ -134,7 +134,8 @@ extension VirtualDevice {
     let endpoint = try find(cluster, attribute, on: endpoints).endpoint
     let path = ConcreteAttributePath(endpoint, cluster, attribute)
     let info = ClusterCatalogue.cluster(cluster)?.attribute(attribute)
-    guard cluster != Descriptor.id, info?.quality.contains(.fixed) != true else {
+    let isDerived = host?.perform { engine, _ in engine.isDerived(path) } == true
+    guard cluster != Descriptor.id, info?.quality.contains(.fixed) != true, !isDerived else {
       throw ControlError(
         .refused, "the physical device can't change it; `hearth sim fault --data` lets it violate the standard")
     }

@@ -42,6 +42,7 @@ enum SchemaReport {
       "quality": .texts(info.quality.names), "conformance": .string(info.conformance.text),
     ]
     if let constraint = constraint(info.constraint) { object = object.adding("constraint", constraint) }
+    if let initial = info.initial { object = object.adding("initial", JSON.encoded(info.schema.json(of: initial))) }
     return object
   }
 
@@ -98,7 +99,11 @@ enum SchemaReport {
     case .none: nil
     case .range(let range): ["min": .int(range.lowerBound), "max": .int(range.upperBound)]
     case .length(let range): ["minLength": .int(range.lowerBound), "maxLength": .int(range.upperBound)]
-    case .entries(let count): ["maxEntries": .int(count)]
+    case .entries(let range):
+      [
+        "minEntries": .int(range.lowerBound),
+        "maxEntries": .optional(range.upperBound == .max ? nil : range.upperBound),
+      ]
     }
   }
 
@@ -187,7 +192,7 @@ enum SchemaReport {
     case .none: ""
     case .range(let range): "\(range.lowerBound) to \(range.upperBound)"
     case .length(let range): "length \(range.lowerBound) to \(range.upperBound)"
-    case .entries(let count): "at most \(count) entries"
+    case .entries(let range): "\(Constraint.words(entries: range)) entries"
     }
   }
 }

@@ -11,17 +11,9 @@ enum NamedFile {
   /// `badArguments` if it can't be read, `badDefinition` for errors in its content.
   static func unusable(_ path: String, _ error: any Error) -> HomeError {
     if error is DefinitionError { return HomeError(.badDefinition, "\(error)", cause: error) }
-    var isDirectory: ObjCBool = false
-    let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-    let reason =
-      switch (error as? CocoaError)?.code {
-      case _ where exists && isDirectory.boolValue: "is a directory"
-      case .fileReadNoSuchFile: "no such file"
-      case .fileReadNoPermission: "permission denied"
-      default: error.localizedDescription
-      }
     return HomeError(
-      exists ? .badArguments : .notFound, "\(path) can't be read: \(reason)", cause: error)
+      FileManager.default.fileExists(atPath: path) ? .badArguments : .notFound,
+      "\(path) can't be read: \(TextFile.reason(error, path))", cause: error)
   }
 
   /// Reads a whole file.

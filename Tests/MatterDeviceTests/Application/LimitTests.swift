@@ -39,6 +39,35 @@ import Testing
     try expect(server, FanControl.windSetting, .sleepWind, not: .init(rawValue: 0x80))
     try FanControlServer.make(features: [FanControl.auto], speeds: 5)
       .check(initial: FanControl.FanMode.auto.tlv, for: FanControl.fanMode.id)
+    // With fewer speeds, two modes would have the same one.
+    try expect(server, FanControl.speedMax, 3, not: 2)
+  }
+
+  @Test func valve() throws {
+    typealias Valve = ValveConfigurationAndControl
+    let server = ValveServer.make().initial(Valve.levelStep, 7)
+    for level in [7, 98, 100] as [UInt8] { try expect(server, Valve.defaultOpenLevel, level, not: 10) }
+    #expect(server.step(of: Valve.defaultOpenLevel.id) == 7 && server.step(of: Valve.currentLevel.id) == nil)
+  }
+
+  @Test("the lowest number of a pair is at most the highest one") func pairs() throws {
+    typealias PCC = PumpConfigurationAndControl
+    let lock = DoorLockServer.make()
+    try expect(lock, DoorLock.minPINCodeLength, 8, not: 9)
+    try expect(lock, DoorLock.maxPINCodeLength, 4, not: 3)
+    try expect(lock, DoorLock.minRFIDCodeLength, 20, not: 21)
+    try expect(lock, DoorLock.maxRFIDCodeLength, 4, not: 3)
+    let pump = PumpServer.make()
+    try expect(pump, PCC.minConstPressure, .value(500), not: .value(501))
+    try expect(pump, PCC.maxConstPressure, .value(100), not: .value(99))
+    try expect(pump, PCC.minCompPressure, .value(500), not: .value(501))
+    try expect(pump, PCC.maxCompPressure, .value(100), not: .value(99))
+    try expect(pump, PCC.minConstSpeed, .value(4000), not: .value(5000))
+    try expect(pump, PCC.maxConstSpeed, .value(1000), not: .value(999))
+    try expect(pump, PCC.minConstFlow, .value(40), not: .value(41))
+    try expect(pump, PCC.maxConstFlow, .value(15), not: .value(14))
+    try expect(pump, PCC.minConstTemp, .value(8000), not: .value(8001))
+    try expect(pump, PCC.maxConstTemp, .value(2000), not: .value(1999))
   }
 
   @Test func percentages() throws {

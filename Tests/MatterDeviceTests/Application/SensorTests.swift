@@ -36,6 +36,17 @@ import Testing
         == [BooleanState.StateChangeEvent(stateValue: false).tlv, BooleanState.StateChangeEvent(stateValue: true).tlv])
   }
 
+  @Test("the range of a sensor includes the present value") func keepsRange() throws {
+    let node = TestNode([SensorServers.temperature()])
+    let error = StatusError(.invalidInState)
+    #expect(throws: error) { try node.press(TemperatureMeasurement.maxMeasuredValue, .value(1000)) }
+    #expect(throws: error) { try node.press(TemperatureMeasurement.minMeasuredValue, .value(2001)) }
+    try node.press(TemperatureMeasurement.maxMeasuredValue, .value(2000))
+    try node.press(TemperatureMeasurement.measuredValue, .null)
+    try node.press(TemperatureMeasurement.maxMeasuredValue, .value(1000))
+    #expect(node[TemperatureMeasurement.maxMeasuredValue] == .value(1000))
+  }
+
   @Test func holdsOccupancy() throws {
     let node = TestNode([SensorServers.occupancySensing()])
     try node.write(OccupancySensing.holdTime, 5)

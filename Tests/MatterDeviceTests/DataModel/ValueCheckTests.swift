@@ -71,6 +71,18 @@ import Testing
     #expect(start(server, LevelControl.minLevel.id, [0x04, 200]) == .constraintError)
   }
 
+  @Test("rejects NaN where a number has limits") func notANumber() {
+    typealias CO2 = CarbonDioxideConcentrationMeasurement
+    for server in AirQualityServers.concentrations where server.id == CO2.id {
+      #expect(start(server, CO2.measuredValue.id, Float.nan.tlv) == .constraintError)
+      #expect(manual(server, CO2.measuredValue.id, Float.nan.tlv) == .constraintError)
+      #expect(manual(server, CO2.measuredValue.id, Float(450).tlv) == nil)
+      // A limit that is no number limits nothing.
+      let unlimited = server.initial(CO2.maxMeasuredValue, .value(.nan))
+      #expect(start(unlimited, CO2.measuredValue.id, Float(1e6).tlv) == nil)
+    }
+  }
+
   // MARK: Sources of values
 
   private func status(_ body: () throws(StatusError) -> Void) -> StatusCode? {

@@ -142,7 +142,11 @@ private enum Winder: Cluster {
     #expect(problem("x".tlv, of: Nullable<UInt8>.self) == "is \"x\"; expected uint8")
     #expect(problem(UInt8(9).tlv, of: UInt8.self, .range(0...7)) == "is 9; expected 0 to 7")
     #expect(problem("long".tlv, of: String.self, .length(0...2)) == "has a wrong length; expected 0 to 2 bytes")
-    #expect(problem([UInt8(1), 2].tlv, of: [UInt8].self, .entries(1)) == "has too many entries; expected at most 1")
+    for (range, words) in [(0...1, "at most 1"), (3...Int.max, "at least 3"), (4...8, "4 to 8")] {
+      #expect(
+        problem([UInt8(1), 2].tlv, of: [UInt8].self, .entries(range))
+          == "has a wrong number of entries; expected \(words)")
+    }
     #expect(problem(Mode(rawValue: 4).tlv, of: Mode.self) == "has the unknown value 4")
     #expect(problem([UInt8(1)].tlv, of: UInt8.self) == "is [1]; expected uint8")
     #expect(problem([0x15], of: Entry.self) == "is not TLV")

@@ -38,9 +38,11 @@ struct ConstraintTests {
   }
 
   @Test func checksEntryCounts() {
-    #expect(Constraint.entries(1).allows([UInt8(1)].tlv))
-    #expect(!Constraint.entries(1).allows([UInt8(1), 2].tlv))
-    #expect(!Constraint.entries(1).allows([0x16]))
+    #expect(Constraint.entries(0...1).allows([UInt8(1)].tlv) && Constraint.entries(0...1).allows([UInt8]().tlv))
+    #expect(!Constraint.entries(0...1).allows([UInt8(1), 2].tlv))
+    #expect(!Constraint.entries(0...1).allows([0x16]))
+    #expect(Constraint.entries(2...Int.max).allows([UInt8(1), 2].tlv))
+    #expect(!Constraint.entries(2...Int.max).allows([UInt8(1)].tlv))
     #expect(Constraint.none.allows([0x14]))
   }
 }

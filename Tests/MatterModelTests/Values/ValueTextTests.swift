@@ -6,6 +6,7 @@ struct ValueTextTests {
   static let color = Schema.enumeration(bits: 8, names: [0: "Red", 1: "DarkGreen", 5: "523"])
   static let flags = Schema.bitmap(bits: 8, names: [0: "ExecuteIfOff", 1: "Couple"])
   static let unsupported = Schema.bitmap(bits: 16, names: [0: "Normal", 1: "Vacation", 3: "Remote"], isInverted: true)
+  static let occupancy = Schema.bitmap(bits: 8, names: [0: "Occupied"])
   static let movements = Schema.bitmap(bits: 8, names: [0: "All", 1: "All", 2: "Lift", 3: "Lift", 5: "Stalled"])
   static let request = Schema.structure([
     .init(id: 0, name: "Level", schema: .unsigned(bits: 8), isOptional: false),
@@ -57,6 +58,7 @@ struct ValueTextTests {
     .init(unsupported, "vacation|0xFFE0", [0x04, 0x1D], "Vacation | 0xFFE0"),
     .init(movements, "All=2 | Lift=1 | Stalled", [0x04, 0x26], json: "38"),
     .init(movements, "lift|0x50", [0x04, 0x5C], "Lift=3 | 0x50"), .init(movements, "Lift=0", [0x04, 0], "0"),
+    .init(occupancy, "true", [0x04, 1], "Occupied"), .init(occupancy, "off", [0x04, 0], "0"),
     .init(flags, "0", [0x04, 0]), .init(flags, "[couple]", [0x04, 2], "Couple"),
     .init(.list(.unsigned(bits: 8)), "[1, 2]", [0x16, 4, 1, 4, 2, 0x18], json: "[1,2]"),
     .init(.list(.string), "[]", [0x16, 0x18], json: "[]"),
@@ -115,9 +117,11 @@ struct ValueTextTests {
     (.unsigned(bits: 8), "many", .mismatch(found: "many", expected: "a number")),
     (.signed(bits: 8), "128", .outOfRange(found: "128", allowed: "-128 to 127")),
     (color, "blue", .unknownName("blue", known: ["Red", "DarkGreen", "523"])),
-    (flags, "couple|blue", .unknownName("blue", known: ["ExecuteIfOff", "Couple"])),
+    (flags, "couple|blue", .unknownName("blue", known: ["ExecuteIfOff", "Couple", "0"])),
+    (flags, "true", .unknownName("true", known: ["ExecuteIfOff", "Couple", "0"])),
+    (occupancy, "maybe", .unknownName("maybe", known: ["Occupied", "0"])),
     (movements, "lift=4", .outOfRange(found: "4", allowed: "0 to 3")),
-    (movements, "tilt", .unknownName("tilt", known: ["All", "Lift", "Stalled"])),
+    (movements, "tilt", .unknownName("tilt", known: ["All", "Lift", "Stalled", "0"])),
     (request, "{level: 1}", .missingField("transitionTime")),
     (request, "{lavel: 1}", .unknownField("lavel", known: ["level", "transitionTime", "options", "label"])),
     (request, "{level: 1, Level: 2}", .duplicateField("Level")),

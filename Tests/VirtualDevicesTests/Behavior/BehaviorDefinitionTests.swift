@@ -98,10 +98,14 @@ import Testing
         "{ steps: [21C for 30s, 99C for 1h] }", "5:68: found “99C”, expected a number from -40.0 °C to 85.0 °C, or null"
       ),
       ("{ steps: [21C, 22C for 1h] }", "5:55: found “21C”, expected a value and its time, such as “21C for 30s”"),
+      (
+        "{ sine: { mean: 12C, amplitude: 8C, period: 365d } }",
+        "5:89: found “365d”, expected a time of at least 100 ms and less than 365 days, such as 30s, 5m or 24h"
+      ),
       ("{ steps: [warm for 1h] }", "5:55: found “warm”, expected a number from -40.0 °C to 85.0 °C, or null"),
       (
         "{ steps: [] }",
-        "5:54: found a list, expected a list of at most 256 steps, such as [true for 30s, false for 5m]"
+        "5:54: found a list, expected a list of 1 to 256 steps, such as [true for 30s, false for 5m]"
       ),
       (
         "{ steps: [21C for 1ms] }",
@@ -125,6 +129,9 @@ import Testing
     #expect(
       problem("0s,20C\nnoon,21C\n")
         == "rooms/a.csv:2:1: found “noon,21C”, expected a time, a comma and a value, such as “15m, 21.5C”")
+    #expect(
+      problem("0s,20C\n10s,\n")
+        == "rooms/a.csv:2:1: found “10s,”, expected a time, a comma and a value, such as “15m, 21.5C”")
     #expect(problem("0s,90C\n") == "rooms/a.csv:1:1: found “90C”, expected a number from -40.0 °C to 85.0 °C, or null")
     #expect(problem("time,value\n")?.contains("found an empty file") == true)
     #expect(problem("0s,20C\n1h,21C\n", ", period: 1h")?.contains("expected a time after the last one") == true)
@@ -134,6 +141,28 @@ import Testing
       try load("temperature sensor", temperature + "{ file: b.csv }")
     }
     #expect(missing?.problems.first?.description.hasPrefix("rooms/home.yaml:5:53: found “b.csv”, which can't") == true)
+  }
+
+  @Test("reads files with a byte order mark, and names directories") func opensFiles() throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "behave-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try Data([0xEF, 0xBB, 0xBF] + Array("0s,20C\n15m,21C\n".utf8)).write(to: URL(filePath: directory + "/a.csv"))
+    #expect(try TextFile.read(directory + "/a.csv").hasPrefix("0s,"))
+    func load(_ file: String) throws(DefinitionError) -> BehaviorDefinition? {
+      let behave = temperature + "{ file: \(file) }"
+      let text = "devices:\n  - { name: A, type: temperature sensor, behave: { \(behave) } }\n"
+      return try HomeDefinition.load(
+        simulating: [(directory + "/home.yaml", text)], opening: HomeDefinition.openFile
+      ).devices.first?.behaviors.first
+    }
+    #expect(
+      try load("a.csv")?.course
+        == .steps([.init(.integer(2000), at: .zero), .init(.integer(2100), at: .seconds(900))], period: nil))
+    for (file, reason) in [(".", "is a directory"), ("b.csv", "no such file")] {
+      let error = #expect(throws: DefinitionError.self) { try load(file) }
+      #expect(error?.problems.first?.found == "“\(file)”, which can't be read (\(reason))")
+    }
   }
 
   @Test func rejectsAttributesOfOtherDevicesAndTypes() {

@@ -92,6 +92,9 @@ public enum AirQualityServers {
       .initial(C.peakMeasuredValueWindow, window)
       .initial(C.averageMeasuredValue, .value(initial))
       .initial(C.averageMeasuredValueWindow, window)
+      .deriving(C.peakMeasuredValue)
+      .deriving(C.averageMeasuredValue)
+      .deriving(C.levelValue)
       .initial(C.measurementUnit, .init(rawValue: unit.rawValue))
       .onStart { context in
         context[scratch: MovingWindow.self] = MovingWindow(.seconds(Int64(window)), at: context.now)

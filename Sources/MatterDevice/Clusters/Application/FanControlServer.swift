@@ -20,8 +20,12 @@ public enum FanControlServer {
       // Without a setting, the mode determines it. 0 is a setting: the fan is off.
       .initial(FanControl.percentSetting, .null)
       .initial(FanControl.speedSetting, .null)
+      // Each of the modes Low, Medium and High has a speed of its own.
+      .limiting(FanControl.speedMax, to: 3...100)
       .storing(FanControl.percentSetting)
       .storing(FanControl.speedSetting)
+      .deriving(FanControl.percentCurrent)
+      .deriving(FanControl.speedCurrent)
       .limiting(FanControl.speedSetting, to: FanControl.speedMax)
       .limiting(FanControl.fanMode, to: [.off, .low, .medium, .high, .on, .smart] + (hasAuto ? [.auto] : []))
       .onWrite(FanControl.fanMode) { _, mode throws(StatusError) in mode = supported(mode, hasAuto: hasAuto) }

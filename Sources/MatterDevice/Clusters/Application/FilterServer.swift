@@ -38,6 +38,7 @@ public enum FilterServer {
       .initial(C.replacementProductList, [replacement])
       .storing(C.inPlaceIndicator)
       .serving(C.lastChangedTime)
+      .deriving(C.changeIndication)
       .onStart { context in
         let stored = context[stored: usedKey].flatMap { try? Int64(tlv: $0) }.map { Duration.nanoseconds($0) }
         var wear = FilterWear(lifetime: lifetime, at: context.now)

@@ -43,10 +43,23 @@ public enum PumpServer {
       .initial(PCC.capacity, .value(0))
       .initial(PCC.speed, .value(0))
       .initial(PCC.power, .value(0))
+      .limiting(PCC.minConstPressure, to: PCC.maxConstPressure)
+      .limiting(PCC.maxConstPressure, from: PCC.minConstPressure)
+      .limiting(PCC.minCompPressure, to: PCC.maxCompPressure)
+      .limiting(PCC.maxCompPressure, from: PCC.minCompPressure)
+      .limiting(PCC.minConstSpeed, to: PCC.maxConstSpeed)
+      .limiting(PCC.maxConstSpeed, from: PCC.minConstSpeed)
+      .limiting(PCC.minConstFlow, to: PCC.maxConstFlow)
+      .limiting(PCC.maxConstFlow, from: PCC.minConstFlow)
+      .limiting(PCC.minConstTemp, to: PCC.maxConstTemp)
+      .limiting(PCC.maxConstTemp, from: PCC.minConstTemp)
       .serving(
         PCC.pumpStatus, PCC.supplyVoltageLow, PCC.dryRunning, PCC.pumpBlocked, PCC.sensorFailure,
         PCC.generalFault, PCC.turbineOperation, PCC.lifetimeRunningHours, PCC.lifetimeEnergyConsumed, PCC.controlMode
       )
+      .deriving(PCC.effectiveOperationMode)
+      .deriving(PCC.effectiveControlMode)
+      .deriving(PCC.power)
       .onWrite(PCC.operationMode) { context, _ throws(StatusError) in
         if context[PCC.pumpStatus].contains(.localOverride) { throw StatusError(.failure) }
       }

@@ -105,7 +105,7 @@ public enum SensorServers {
           accuracyRanges: [.init(rangeMin: 0, rangeMax: 100, percentMax: 10)]))
   }
 
-  private static func measurement<C: Cluster, Value: ModelValue>(
+  private static func measurement<C: Cluster, Value: ModelValue & Comparable>(
     _ measured: Attribute<C, Nullable<Value>>, _ initial: Value, from lowest: Attribute<C, Nullable<Value>>,
     _ low: Value, to highest: Attribute<C, Nullable<Value>>, _ high: Value
   ) -> ClusterServer {
@@ -116,5 +116,18 @@ public enum SensorServers {
       .limiting(measured, from: lowest, to: highest)
       .limiting(lowest, to: highest)
       .limiting(highest, from: lowest)
+      // The range of the sensor includes the present value.
+      .onAct(lowest) { context, limit throws(StatusError) in
+        if let low = limit.wrapped, let present = context[measured].wrapped, low > present {
+          throw StatusError(.invalidInState)
+        }
+        context[lowest] = limit
+      }
+      .onAct(highest) { context, limit throws(StatusError) in
+        if let high = limit.wrapped, let present = context[measured].wrapped, high < present {
+          throw StatusError(.invalidInState)
+        }
+        context[highest] = limit
+      }
   }
 }

@@ -23,7 +23,7 @@ public enum ThermostatServer {
 
   /// Returns the server of a radiator's valve: it opens the valve as far as PIHeatingDemand.
   public static func radiator() -> ClusterServer {
-    make(heats: true, cools: false).serving(Thermostat.piHeatingDemand)
+    make(heats: true, cools: false).deriving(Thermostat.piHeatingDemand)
   }
 
   /// Returns the server of a water heater, which decides itself when to heat.
@@ -51,10 +51,11 @@ public enum ThermostatServer {
       )
       .initial(Thermostat.systemMode, heats && cools ? .auto : heats ? .heat : .cool)
       .serving(
-        Thermostat.localTemperatureCalibration, Thermostat.thermostatRunningState, Thermostat.setpointChangeSource,
-        Thermostat.setpointChangeAmount, Thermostat.setpointChangeSourceTimestamp, Thermostat.temperatureSetpointHold,
+        Thermostat.localTemperatureCalibration, Thermostat.setpointChangeSource, Thermostat.setpointChangeAmount,
+        Thermostat.setpointChangeSourceTimestamp, Thermostat.temperatureSetpointHold,
         Thermostat.temperatureSetpointHoldDuration, Thermostat.setpointHoldExpiryTimestamp
       )
+      .deriving(Thermostat.thermostatRunningState)
       .on(Thermostat.setpointRaiseLower, raiseOrLower)
       .limiting(Thermostat.systemMode, to: modes)
       // Writes have no effect (§ 4.3.9.24).
@@ -82,7 +83,7 @@ public enum ThermostatServer {
     if heats && cools {
       server =
         server
-        .serving(Thermostat.thermostatRunningMode)
+        .deriving(Thermostat.thermostatRunningMode)
         // Writes have no effect (§ 4.3.9.22).
         .onWrite(Thermostat.minSetpointDeadBand) { context, band throws(StatusError) in
           band = context[Thermostat.minSetpointDeadBand]

@@ -17,12 +17,14 @@ public enum ValveServer {
     .initial(Valve.currentState, .value(.closed))
     .initial(Valve.currentLevel, .value(0))
     .initial(Valve.levelStep, 1)
+    .limiting(Valve.defaultOpenLevel, toMultiplesOf: Valve.levelStep)
     .serving(Valve.defaultOpenLevel, Valve.valveFault, Valve.valveStateChanged, Valve.valveFaultEvent)
+    .deriving(Valve.openDuration)
+    .deriving(Valve.targetLevel)
     .onRead(Valve.remainingDuration) { context in
       Nullable(context[scratch: WaterValve.self]?.remaining(at: context.now))
     }
     .onRead(Valve.autoCloseTime) { Nullable(autoCloseTime($0)) }
-    .onWrite(Valve.defaultOpenLevel) { context, level throws(StatusError) in try check(level, &context) }
     .on(Valve.open, open)
     .on(Valve.close) { context, _ throws(StatusError) in
       guard context[scratch: WaterValve.self]?.isBlocked != true else { throw faultError }

@@ -43,8 +43,10 @@ public enum WindowCoveringServer {
       .onAct(WindowCovering.safetyStatus) { context, status in
         update(&context) { covering, now in covering.set(status, at: now) }
       }
-      .onAct(WindowCovering.operationalStatus) { context, status in
-        if status == [] { halt(&context) }
+      .onAct(WindowCovering.operationalStatus) { context, status throws(StatusError) in
+        // The status follows from the movements; only a stop is an action.
+        guard status == [] else { throw StatusError(.invalidInState) }
+        halt(&context)
       }
     return parts.reduce(server) { server, part in serving(part, server) }
   }

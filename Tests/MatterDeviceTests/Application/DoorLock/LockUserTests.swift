@@ -51,6 +51,28 @@ import Testing
     #expect(changes.allSatisfy { $0.fabricIndex == .value(1) && $0.sourceNode == .value(0x1_0001) })
   }
 
+  @Test("limits the types of users by the command") func limitsUserTypes() throws {
+    typealias UserType = DoorLock.UserType
+    let scheduled: [UserType] = [.yearDayScheduleUser, .weekDayScheduleUser, .scheduleRestrictedUser]
+    let created: [UserType] = [
+      .unrestrictedUser, .nonAccessUser, .forcedUser, .disposableUser, .expiringUser, .remoteOnlyUser,
+    ]
+    let refused: [UserType] = [.programmingUser, .init(10)]
+    for type in created + scheduled {
+      let node = TestNode.lock()
+      try node.setUser(1, type: type)
+      #expect(try node.user(1).userType == .value(type))
+    }
+    for type in refused {
+      #expect(status { try TestNode.lock().setUser(1, type: type) } == Status(.invalidCommand), "\(type)")
+    }
+    for type in created { #expect(try TestNode.lock().setCredential("1234", at: 1, userType: type).status == .success) }
+    for type in scheduled + refused {
+      let status = try TestNode.lock().setCredential("1234", at: 1, userType: type).status
+      #expect(status == .invalidField, "\(type)")
+    }
+  }
+
   @Test("adds, modifies and clears credentials (TC_DRLK_2_9)") func managesCredentials() throws {
     let node = TestNode.lock()
     try node.setUser(1)

@@ -39,6 +39,10 @@ public enum DoorLockServer {
       .initial(DoorLock.maxPINCodeLength, 8)
       .initial(DoorLock.minRFIDCodeLength, 4)
       .initial(DoorLock.maxRFIDCodeLength, 20)
+      .limiting(DoorLock.minPINCodeLength, to: DoorLock.maxPINCodeLength)
+      .limiting(DoorLock.maxPINCodeLength, from: DoorLock.minPINCodeLength)
+      .limiting(DoorLock.minRFIDCodeLength, to: DoorLock.maxRFIDCodeLength)
+      .limiting(DoorLock.maxRFIDCodeLength, from: DoorLock.minRFIDCodeLength)
       .initial(DoorLock.credentialRulesSupport, .single)
   }
 

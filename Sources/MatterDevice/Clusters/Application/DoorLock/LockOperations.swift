@@ -107,6 +107,7 @@ enum LockOperations {
     }
     guard context[DoorLock.actuatorEnabled] else { throw refuse(.unspecified) }
     guard ![.privacy, .noRemoteLockUnlock].contains(context[DoorLock.operatingMode]) else { throw refuse(.restricted) }
+    // After too many wrong codes the lock ignores all attempts, also those without a code, without an event (§ 5.2.10.1).
     guard !isDisabled(&context) else { throw StatusError(.failure) }
     if let code {
       switch LockAccess.decide(.pin, code, isRemote: true, &context) {

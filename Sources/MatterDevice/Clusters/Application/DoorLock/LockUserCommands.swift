@@ -24,7 +24,7 @@ enum LockUserCommands {
   private static func setUser(_ context: inout ServerContext, _ request: DoorLock.SetUserRequest) throws(StatusError) {
     guard LockTables.users.isValid(request.userIndex, &context),
       (request.userName.wrapped?.utf8.count ?? 0) <= longestName, isValid(request.userStatus),
-      request.userType.wrapped?.isKnown != false, [nil, .single].contains(request.credentialRule.wrapped)
+      isValid(request.userType, among: userTypes), [nil, .single].contains(request.credentialRule.wrapped)
     else { throw StatusError(.invalidCommand) }
     let present = LockTables.users.entry(request.userIndex, context)
     var user = present ?? LockUser(creator: context.subject.fabric)
@@ -48,6 +48,19 @@ enum LockUserCommands {
     LockTables.users.set(user, at: request.userIndex, &context)
     report(.userIndex, request.operationType, user: request.userIndex, data: request.userIndex, &context)
   }
+
+  /// The types of users that SetCredential may create. The lock has no programming user.
+  private static let createdTypes: Set<DoorLock.UserType> = [
+    .unrestrictedUser, .nonAccessUser, .forcedUser, .disposableUser, .expiringUser, .remoteOnlyUser,
+  ]
+  /// The types that SetUser may give: also those of users with schedules.
+  private static let userTypes = createdTypes.union([
+    .yearDayScheduleUser, .weekDayScheduleUser, .scheduleRestrictedUser,
+  ])
+
+  private static func isValid(
+    _ type: Nullable<DoorLock.UserType>, among allowed: Set<DoorLock.UserType>
+  ) -> Bool { type.wrapped.map(allowed.contains) ?? true }
 
   private static func isValid(_ status: Nullable<DoorLock.UserStatus>) -> Bool {
     [nil, .occupiedEnabled, .occupiedDisabled].contains(status.wrapped)
@@ -116,7 +129,7 @@ enum LockUserCommands {
     let table = LockTables.credentials(type)
     // The lock has no programming user, so a programming PIN has no valid index either.
     guard table.isValid(index, &context), lengths(type, &context).contains(request.credentialData.bytes.count),
-      isValid(request.userStatus), request.userType.wrapped?.isKnown != false
+      isValid(request.userStatus), isValid(request.userType, among: createdTypes)
     else { throw LockError(.invalidField) }
     for other in table.occupied(context) where other != index {
       if table.entry(other, context)?.data == request.credentialData { throw LockError(.duplicate) }
@@ -173,7 +186,6 @@ enum LockUserCommands {
   private static func createUser(
     _ request: DoorLock.SetCredentialRequest, _ context: inout ServerContext
   ) throws(LockError) -> UInt16 {
-    guard request.userType.wrapped != .programmingUser else { throw LockError(.invalidField) }
     guard let index = LockTables.users.free(after: 0, &context) else { throw LockError(.occupied) }
     LockTables.users.set(
       LockUser(
