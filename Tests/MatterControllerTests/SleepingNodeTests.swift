@@ -1,4 +1,5 @@
 import MatterClusters
+import MatterCrypto
 import MatterModel
 import MatterProtocol
 import Testing
