@@ -55,7 +55,7 @@ import Testing
 
   @Test("the physical device can't set them", arguments: examples) func refusesActions(_ example: Example) throws {
     let device = try #require(try load("type: \(example.type)"))
-    var engine = DeviceEngine(device)
+    var engine = try DeviceEngine(device)
     let value = engine.value(of: example.path, at: .zero)
     let before = try #require(value)
     #expect(before != example.value && engine.isDerived(example.path))
@@ -75,7 +75,7 @@ import Testing
 
   @Test("the status of a covering can only be a stop") func stopsCovering() throws {
     let device = try #require(try load("type: blind"))
-    var engine = DeviceEngine(device)
+    var engine = try DeviceEngine(device)
     #expect(throws: StatusError(.invalidInState)) {
       try engine.act(set: WindowCovering.operationalStatus, .init(rawValue: 1), on: 1, at: .zero)
     }
