@@ -66,7 +66,9 @@ public final class EngineHost<E: Engine & SendableMetatype> {
 
   /// Passes a datagram to the engine.
   @inlinable public func received(_ bytes: consuming [UInt8], from source: MatterProtocol.SocketAddress) {
-    if traces { logger.trace("received \(bytes.count) bytes from \(source)") }
+    // The message does not capture the datagram, so that the engine has the only reference and can decrypt it in place.
+    let count = bytes.count
+    if traces { logger.trace("received \(count) bytes from \(source)") }
     handle(.datagram(bytes, from: source))
   }
 
