@@ -57,7 +57,7 @@ final class Household {
         host.start()
         let received = NIOLoopBoundBox(0, eventLoop: loop)
         let deliver = host.transport.onDatagram
-        host.transport.onDatagram = { (bytes: consuming [UInt8], source) in
+        host.transport.onDatagram = { bytes, source in
           received.value += 1
           deliver?(bytes, source)
         }

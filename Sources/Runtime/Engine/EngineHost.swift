@@ -59,15 +59,15 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   /// Starts receiving, performs the engine's initial effects, and arms the timer.
   @inlinable public func start() {
     timer = LazyTimer(on: eventLoop) { [weak self] in self?.fired() }
-    // Consumed, so that the engine can decrypt the datagram in place.
-    transport.onDatagram = { [self] (bytes: consuming [UInt8], source) in received(bytes, from: source) }
+    transport.onDatagram = { [self] bytes, source in received(bytes, from: source) }
     drain()
   }
 
   /// Passes a datagram to the engine.
   @inlinable public func received(_ bytes: consuming [UInt8], from source: MatterProtocol.SocketAddress) {
     if traces { logger.trace("received \(bytes.count) bytes from \(source)") }
-    handle(.datagram(bytes, from: source))
+    // Consumed explicitly: with a second reference, the engine would copy the datagram to decrypt it.
+    handle(.datagram(consume bytes, from: source))
   }
 
   /// Passes an input to the engine.
