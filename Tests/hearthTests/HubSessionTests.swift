@@ -64,6 +64,8 @@ import Testing
         arguments + ["--hub", "127.0.0.1:\(port)", "--token", member, "--fingerprint", fingerprint])
     }
     #expect(try await remote("toggle", "lamp").output == "Lamp: on\n")
+    let unknownHost = String(repeating: "x", count: 64) + ".invalid:5550"
+    #expect(try await remote("read", "lamp.onOff.onOff", "--hub", unknownHost).output == "true\n")
     #expect(try await remote("room", "add", "Hall").status == 7)
     #expect(try await other("devices", "--hub", "127.0.0.1:\(port)").status == 7)
     let wrong = String(repeating: "00", count: 32)
