@@ -12,6 +12,8 @@ extension Home {
   /// - Throws: `HomeError` `notRunning` if the home is not used through a hub.
   public func refusal() async throws(HomeError) -> HomeError? { await (try hub).refusal() }
 
+  /// Whether the home is the one that an invited client has stored, because the hub can't be reached.
+  package var isStored: Bool { get async { await (backend as? HubClient)?.usesStoredHome ?? false } }
   private var hub: HubClient {
     get throws(HomeError) {
       guard let client = backend as? HubClient else {

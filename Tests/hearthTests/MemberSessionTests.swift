@@ -25,6 +25,11 @@ import Testing
     #expect(try await member("toggle", "den/lamp").output == "Lamp: off\n")
     #expect(try await member("read", "lamp.onOff.onOff").output == "false\n")
     #expect(try await guest("read", "lamp.onOff.onOff").output == "false\n")
+    for command in ["toggle", "describe"] {
+      let unknown = try await member(command, "Spot")
+      #expect(unknown.status == 5, "\(unknown)")
+      #expect(unknown.errors.contains("“Spot” is not known here, and the hub can't be reached"), "\(unknown)")
+    }
     #expect(try await guest("on", "lamp").status == 7)
     #expect(try await member("room", "add", "Hall").status == 7)
     #expect(try await hearth("read", "lamp.onOff.onOff").output == "false\n")
