@@ -25,6 +25,12 @@ import Testing
     #expect(try await member("toggle", "den/lamp").output == "Lamp: off\n")
     #expect(try await member("read", "lamp.onOff.onOff").output == "false\n")
     #expect(try await guest("read", "lamp.onOff.onOff").output == "false\n")
+    for client in [member, guest] {
+      let devices = try await client("devices", "--json", "--timeout", "5m")
+      #expect(devices.output.contains(#""connectivityState":"online""#), "\(devices)")
+      let description = try await client("describe", "lamp", "--json", "--timeout", "5m")
+      #expect(description.output.contains(#""connectivityState":"online""#), "\(description)")
+    }
     for command in ["toggle", "describe"] {
       let unknown = try await member(command, "Spot")
       #expect(unknown.status == 5, "\(unknown)")

@@ -30,9 +30,6 @@ struct Describe: AsyncParsableCommand {
       let record = try registry.resolve(device).device
       try await session.follow()
       await session.waitForConnectivity(of: [record.id], timeout: timeout)
-      // Without a hub, a client knows only the connectivity of devices that have answered it.
-      let connectivity = try await session.device(id: record.id).list().first?.sourceConnectivity.connectivityState
-      if connectivity == .unknown { _ = try? await session.fabrics(of: record) }
       // The device may have become part of another one in the meantime.
       let found = try await session.device(id: record.id).list().first
       guard let found, let now = found.record else {
