@@ -65,6 +65,20 @@ import Testing
     await served.close()
   }
 
+  @Test("replies to an owner that revokes its own invitation before its connections are closed")
+  func repliesToOwnRevocation() async throws {
+    let served = try await ServedHome()
+    let token = try await served.invite("Ada", .owner)
+    let (client, other) = (try await served.client(token: token), try await served.client(token: token))
+    #expect(try await client.revoke("ada").client.name == "Ada")
+    #expect(await eventually { try await served.hub.status.clients.isEmpty })
+    for home in [client, other] {
+      #expect(await eventually { await code { _ = try await home.addRoom("Den") } == .accessDenied })
+      await home.close()
+    }
+    #expect(try await served.home.rooms().list().isEmpty)
+    await served.close()
+  }
   @Test func rejectsOtherCertificate() async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let far = HubRoute.remote(.host("127.0.0.1", port: try await port(served)))

@@ -273,6 +273,7 @@ import Testing
     }
     #expect(try await friend("doctor", "--json").output.contains("joined as Zed"))
     #expect(try await owner("hub", "revoke", "Zed").output == "revoked Zed\n")
+    #expect(try await owner("hub", "revoke", "Ada").output == "revoked Ada\n")
 
     // A hub that is suspended does not answer.
     hub.process.send(SIGSTOP)

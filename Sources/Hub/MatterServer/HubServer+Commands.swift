@@ -10,7 +10,7 @@ extension HubServer {
   static let schemaVersion = 13, minimumSchemaVersion = 11
 
   func received(_ text: [UInt8], from number: Int) {
-    guard let connection = connections[number], !connection.isClosed else { return }
+    guard let connection = connections[number], !connection.isClosed, !connection.isRevoked else { return }
     var id: JSONValue = ""
     func refuse(_ error: MatterServerError) { connection.send(Self.result(id, .failure(error))) }
     let message: JSONValue
