@@ -271,8 +271,11 @@ import Testing
       let invited = try await host("hub", "invite", name, "--role", "owner", "--json")
       #expect(try await client("hub", "join", try value("invitation", invited.output)).status == 0, "\(invited)")
     }
-    #expect(try await friend("doctor", "--json").output.contains("joined as Zed"))
+    let joined = try await friend("doctor", "--json").output
+    #expect(joined.contains("joined as Zed") && !joined.contains("new invitation"), "\(joined)")
     #expect(try await owner("hub", "revoke", "Zed").output == "revoked Zed\n")
+    let revoked = try await friend("doctor", "--json")
+    #expect(revoked.status == 11 && revoked.output.contains("new invitation"), "\(revoked)")
     #expect(try await owner("hub", "revoke", "Ada").output == "revoked Ada\n")
 
     // A hub that is suspended does not answer.
@@ -283,6 +286,8 @@ import Testing
       status.status != 0 && status.errors.contains("which owns the home in \(hearth.state), does not answer"),
       "\(status)")
     #expect(await hub.interrupt() == .exit(130))
+    let stopped = try await friend("doctor", "--json")
+    #expect(stopped.status == 11 && stopped.output.contains("check that the hub runs"), "\(stopped)")
   }
 
   /// A client joins with an invitation, which replaces the options.
