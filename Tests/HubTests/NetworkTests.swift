@@ -1,3 +1,4 @@
+import Foundation
 import HearthHome
 import HomeModel
 import MatterModel
@@ -77,6 +78,14 @@ import Testing
       await home.close()
     }
     #expect(try await served.home.rooms().list().isEmpty)
+    await served.close()
+  }
+  @Test("checks the user's certificate also without a port") func checksUnusedCertificate() async throws {
+    let served = try await ServedHome(isEmpty: true)
+    await served.stopHub()
+    let missing = served.scratch.state.root + "/nope.pem"
+    let start = { try await served.startHub { $0.certificate = .init(certificate: missing, key: missing) } }
+    #expect(await code(start) == .badArguments)
     await served.close()
   }
   @Test func rejectsOtherCertificate() async throws {

@@ -41,7 +41,7 @@ extension HubServer {
       if let known = self.identity {
         identity = known
       } else {
-        identity = try HubIdentity(controller.options.state, options.certificate)
+        identity = try HubIdentity(controller.options.state)
         self.identity = identity
       }
       let listener = try await listen(.network(identity), "\(address)", "an address of this host and a free port") {
