@@ -20,6 +20,14 @@ import Testing
       #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     }
     #expect(try await member("toggle", "lamp").output == "Lamp: on\n")
+    // Damaged credentials are reported once for each command.
+    let membership = URL(filePath: guest.state + "/hub/membership")
+    let stored = try Data(contentsOf: membership)
+    try stored.prefix(stored.count / 2).write(to: membership)
+    let damaged = try await guest("devices")
+    #expect(damaged.status == 0 && damaged.errors.components(separatedBy: "is damaged; join the hub again").count == 2)
+    #expect(!damaged.errors.contains("DecodingError"), "\(damaged)")
+    try stored.write(to: membership)
 
     #expect(await hub.interrupt() == .exit(130))
     #expect(try await member("toggle", "den/lamp").output == "Lamp: off\n")
