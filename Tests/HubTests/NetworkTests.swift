@@ -80,6 +80,16 @@ import Testing
     #expect(try await served.home.rooms().list().isEmpty)
     await served.close()
   }
+  @Test("reports the role that the hub gives the client") func reportsRole() async throws {
+    let served = try await ServedHome()
+    #expect(await served.home.role == nil)
+    for role in HomeRole.allCases {
+      let client = try await served.client(token: try await served.invite(role.rawValue, role))
+      #expect(await client.role == role)
+      await client.close()
+    }
+    await served.close()
+  }
   @Test("checks the user's certificate also without a port") func checksUnusedCertificate() async throws {
     let served = try await ServedHome(isEmpty: true)
     await served.stopHub()

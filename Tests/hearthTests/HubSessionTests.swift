@@ -302,6 +302,11 @@ import Testing
     #expect(try await client("hub", "leave").status == 3)
     #expect(
       try await client("hub", "join", invitation).output == "joined as Ada (member); the home has 1 device\n")
+    // The hub determines the role.
+    let edited = Hearth()
+    let owner = invitation.replacing("role=member", with: "role=owner")
+    #expect(try await edited("hub", "join", owner).output == "joined as Ada (member); the home has 1 device\n")
+    #expect(try String(contentsOfFile: edited.state + "/hub/invitation", encoding: .utf8).contains("role=member"))
     let file = client.state + "/hub/invitation"
     #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     #expect(try await client("off", "lamp").output == "Lamp: off\n")

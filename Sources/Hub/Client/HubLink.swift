@@ -361,6 +361,7 @@ actor HubLink: RouteLink {
       }
       ownIDs = ownIDs.suffix(Self.mostOwnIDs - 1) + [welcome.client]
       phase = .up
+      report(.accepted(welcome.role))
       // The missed updates follow, or `reset`.
       if welcome.isResumed { report(.resumed) } else { position = nil }
     case (.refused(let error), _):
