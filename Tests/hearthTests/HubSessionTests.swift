@@ -277,6 +277,8 @@ import Testing
     let revoked = try await friend("doctor", "--json")
     #expect(revoked.status == 11 && revoked.output.contains("new invitation"), "\(revoked)")
     #expect(try await owner("hub", "revoke", "Ada").output == "revoked Ada\n")
+    let cut = try await hearth("hub", "invite", String(repeating: "x", count: 80))
+    #expect(cut.errors.contains("the name was truncated to 60 characters"), "\(cut)")
 
     // A hub that is suspended does not answer.
     hub.process.send(SIGSTOP)

@@ -39,10 +39,12 @@ extension HubCommands {
             role: client.role)
         )
       }
+      let wasCut = try HomeNames.checked(name).wasCut
+      if wasCut { options.output.note(HomeNames.cutNote) }
       options.output.result(
         HubReport.json(invitation).adding("created", HubReport.created(client)).adding(
           "token", .string(invitation.token)
-        ).adding("invitation", .string("\(invitation)")),
+        ).adding("invitation", .string("\(invitation)")).adding("wasCut", .bool(wasCut)),
         "\(invitation)")
       options.output.progress(
         "invited \(client.name) as \(client.role.rawValue); the client runs `hearth hub join '…'` with this invitation")
