@@ -279,6 +279,8 @@ import Testing
     #expect(try await owner("hub", "revoke", "Ada").output == "revoked Ada\n")
     let cut = try await hearth("hub", "invite", String(repeating: "x", count: 80))
     #expect(cut.errors.contains("the name was truncated to 60 characters"), "\(cut)")
+    let listens = try await Hearth()("hub", "run", "--listen", "127.0.0.1")
+    #expect(listens.status == 2 && listens.errors.contains("expected HOST:PORT"), "\(listens)")
 
     // A hub that is suspended does not answer.
     hub.process.send(SIGSTOP)

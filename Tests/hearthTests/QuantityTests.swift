@@ -82,6 +82,12 @@ import Testing
     #expect(throws: HomeError.self) { try HostAndPort.split(text) }
   }
 
+  @Test("requires a port without a default one", arguments: ["127.0.0.1", "::1", "[::1]", "hub.local"])
+  func requiresPort(_ text: String) throws {
+    #expect(throws: HomeError.self) { try HostAndPort.split(text, standard: nil) }
+    #expect(try HostAndPort.split("127.0.0.1:0", least: 0, standard: nil).port == 0)
+  }
+
   @Test("a host name that can't be resolved is a remote route") func acceptsUnknownHost() throws {
     // Too long for DNS, so that no query is sent.
     let host = String(repeating: "x", count: 64) + ".invalid"
