@@ -80,6 +80,7 @@ import Testing
     #expect(try await served.home.rooms().list().isEmpty)
     await served.close()
   }
+
   @Test("reports the role that the hub gives the client") func reportsRole() async throws {
     let served = try await ServedHome()
     #expect(await served.home.role == nil)
@@ -90,6 +91,7 @@ import Testing
     }
     await served.close()
   }
+
   @Test("checks the user's certificate also without a port") func checksUnusedCertificate() async throws {
     let served = try await ServedHome(isEmpty: true)
     await served.stopHub()
@@ -98,6 +100,20 @@ import Testing
     #expect(await code(start) == .badArguments)
     await served.close()
   }
+
+  @Test("names the path of a socket that can't be created once") func namesPathOnce() async throws {
+    let served = try await ServedHome(isEmpty: true)
+    await served.stopHub()
+    let path = served.scratch.state.root + "/no such dir/s"
+    do {
+      try await served.startHub { $0.addresses = [.socket(path)] }
+      Issue.record("listens in a directory that does not exist")
+    } catch {
+      #expect(HomeError(error).message.components(separatedBy: path).count == 2, "\(error)")
+    }
+    await served.close()
+  }
+
   @Test func rejectsOtherCertificate() async throws {
     let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
     let far = HubRoute.remote(.host("127.0.0.1", port: try await port(served)))

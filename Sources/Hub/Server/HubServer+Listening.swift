@@ -106,6 +106,8 @@ extension HubServer {
       let reason =
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))
+        // The operation would repeat the address.
+        case NetworkError.system(_, let code): String(cString: strerror(code))
         case is SocketAddressError.UnknownHost: "unknown host"
         default: "\(error)"
         }
