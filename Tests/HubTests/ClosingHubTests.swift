@@ -23,7 +23,7 @@ import WebClient
     let path = scratch.state.run + "/hub.sock"
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let listener = try await server(at: path, answer, on: loop)
-    var options = ServedHome.clientOptions([])
+    var options = ServedHome.clientOptions("test", [])
     (options.silence, options.firstPause) = (.seconds(3600), .seconds(3600))
     options.longestPause = .seconds(3600)
     let events = MemberTests.Mutexed<[RouteEvent]>([])

@@ -95,6 +95,7 @@ import Testing
     #expect(route.locality == .remote)
     #expect(try HubOptions.route("127.0.0.1:5550", StateDirectory("/nowhere")).locality == .local)
   }
+
   @Test func showsAndReadsAttributeUnits() throws {
     #expect(AttributeUnits.text(.init(1, 8, 0), [0x04, 102]) == "40%")
     #expect(AttributeUnits.text(.init(1, 8, 0x10), [0x04, 15]) == "1.5 s")
