@@ -12,6 +12,12 @@ extension Home {
   /// - Throws: `HomeError` `notRunning` if the home is not used through a hub.
   public func refusal() async throws(HomeError) -> HomeError? { await (try hub).refusal() }
 
+  /// Whether the home is the one that an invited client has stored, because the hub can't be reached.
+  package var isStored: Bool { get async { await (backend as? HubClient)?.usesStoredHome ?? false } }
+
+  /// The role that the hub has given this client; nil if the home is not used through a hub.
+  package var role: HomeRole? { get async { await (backend as? HubClient)?.role } }
+
   private var hub: HubClient {
     get throws(HomeError) {
       guard let client = backend as? HubClient else {

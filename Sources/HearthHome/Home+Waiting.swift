@@ -4,8 +4,10 @@ internal import Runtime
 
 extension Home {
   /// Waits until the connectivity of all these devices is known, or until the timeout, after which those that did not
-  /// answer are marked as unreachable. If the task is canceled, they are not.
+  /// answer are marked as unreachable. If the task is canceled, they are not. If the hub can't be reached, an invited client
+  /// reads the devices once, because it does not follow them.
   public func waitForConnectivity(of devices: Set<String>, timeout: Duration) async {
+    if await isStored { return await readAll(devices, timeout: timeout) }
     let snapshots = self.devices().batched()
     let state = await backend.state
     let waits = devices.compactMap { id in
@@ -31,5 +33,16 @@ extension Home {
     }
     timer.cancel()
     if !Task.isCancelled { await backend.stopWaiting(for: devices) }
+  }
+
+  /// Reads all attributes of devices. The answers determine their values and connectivity.
+  private func readAll(_ devices: Set<String>, timeout: Duration) async {
+    let state = await backend.state
+    let nodes = Set(devices.compactMap { state.devices[$0]?.active?.id.node })
+    await withTaskGroup(of: Void.self) { tasks in
+      for node in nodes.sorted() {
+        tasks.addTask { [backend] in _ = try? await backend.read(node, [AttributePath()], timeout: timeout) }
+      }
+    }
   }
 }

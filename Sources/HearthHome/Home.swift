@@ -82,7 +82,8 @@ public final class Home: HomeEditing {
   /// The current names of devices and rooms, for resolving texts.
   package var registry: HomeRegistry {
     get async {
-      let registry = HomeRegistry(await state)
+      var registry = HomeRegistry(await state)
+      registry.isStored = await isStored
       guard let groups = try? await groups else { return registry }
       return registry.with(groups)
     }

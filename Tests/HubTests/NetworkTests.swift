@@ -1,3 +1,4 @@
+import Foundation
 import HearthHome
 import HomeModel
 import MatterModel
@@ -62,6 +63,54 @@ import Testing
     #expect(
       await eventually { try await client.devices().list().map(\.sourceConnectivity) == [.init(.online, .remote)] })
     await client.close()
+    await served.close()
+  }
+
+  @Test("replies to an owner that revokes its own invitation before its connections are closed")
+  func repliesToOwnRevocation() async throws {
+    let served = try await ServedHome()
+    let token = try await served.invite("Ada", .owner)
+    let (client, other) = (try await served.client(token: token), try await served.client(token: token))
+    #expect(try await client.revoke("ada").client.name == "Ada")
+    #expect(await eventually { try await served.hub.status.clients.isEmpty })
+    for home in [client, other] {
+      #expect(await eventually { await code { _ = try await home.addRoom("Den") } == .accessDenied })
+      await home.close()
+    }
+    #expect(try await served.home.rooms().list().isEmpty)
+    await served.close()
+  }
+
+  @Test("reports the role that the hub gives the client") func reportsRole() async throws {
+    let served = try await ServedHome()
+    #expect(await served.home.role == nil)
+    for role in HomeRole.allCases {
+      let client = try await served.client(token: try await served.invite(role.rawValue, role))
+      #expect(await client.role == role)
+      await client.close()
+    }
+    await served.close()
+  }
+
+  @Test("checks the user's certificate also without a port") func checksUnusedCertificate() async throws {
+    let served = try await ServedHome(isEmpty: true)
+    await served.stopHub()
+    let missing = served.scratch.state.root + "/nope.pem"
+    let start = { try await served.startHub { $0.certificate = .init(certificate: missing, key: missing) } }
+    #expect(await code(start) == .badArguments)
+    await served.close()
+  }
+
+  @Test("names the path of a socket that can't be created once") func namesPathOnce() async throws {
+    let served = try await ServedHome(isEmpty: true)
+    await served.stopHub()
+    let path = served.scratch.state.root + "/no such dir/s"
+    do {
+      try await served.startHub { $0.addresses = [.socket(path)] }
+      Issue.record("listens in a directory that does not exist")
+    } catch {
+      #expect(HomeError(error).message.components(separatedBy: path).count == 2, "\(error)")
+    }
     await served.close()
   }
 

@@ -36,6 +36,21 @@ import Testing
     #expect(try HubIdentity(scratch.state).fingerprint != first.fingerprint)
   }
 
+  @Test("explains how to replace a key that is missing or damaged", arguments: [nil, "damaged"] as [String?])
+  func explainsUnusableKey(_ contents: String?) throws {
+    let scratch = Scratch()
+    _ = try HubIdentity(scratch.state)
+    try FileManager.default.removeItem(atPath: scratch.state.hubKey)
+    if let contents { try Files.replace(scratch.state.hubKey, withSecret: Data(contents.utf8)) }
+    do throws(HomeError) {
+      _ = try HubIdentity(scratch.state)
+      Issue.record("accepted a certificate without its key")
+    } catch {
+      #expect(error.code == .internalError && error.message.hasPrefix(scratch.state.hubKey), "\(error)")
+      #expect(error.message.contains("delete \(scratch.state.hubCertificate) "), "\(error)")
+    }
+  }
+
   @Test func acceptsOwnCertificate() async throws {
     let (scratch, own) = (Scratch(), Scratch())
     let (files, authority) = try Self.files("localhost", in: own)

@@ -81,6 +81,15 @@ import WebClient
     await served.close()
   }
 
+  @Test("reports an unknown command to every role", arguments: HomeRole.allCases)
+  func unknownCommand(role: HomeRole) async throws {
+    let served = try await ServedHome()
+    let token = try await served.invite("Ada", role)
+    let client = try await RawWebSocket(socket: served.scratch.state.hubSocket, token: token)
+    #expect(await client.result("nosuch")?["error_code"] == 9)
+    await served.close()
+  }
+
   @Test("understands absolute URLs in requests, and answers the first of several requests") func requests() async throws
   {
     let served = try await ServedHome()

@@ -64,6 +64,8 @@ import Testing
         arguments + ["--hub", "127.0.0.1:\(port)", "--token", member, "--fingerprint", fingerprint])
     }
     #expect(try await remote("toggle", "lamp").output == "Lamp: on\n")
+    let unknownHost = String(repeating: "x", count: 64) + ".invalid:5550"
+    #expect(try await remote("read", "lamp.onOff.onOff", "--hub", unknownHost).output == "true\n")
     #expect(try await remote("room", "add", "Hall").status == 7)
     #expect(try await other("devices", "--hub", "127.0.0.1:\(port)").status == 7)
     let wrong = String(repeating: "00", count: 32)
@@ -269,8 +271,16 @@ import Testing
       let invited = try await host("hub", "invite", name, "--role", "owner", "--json")
       #expect(try await client("hub", "join", try value("invitation", invited.output)).status == 0, "\(invited)")
     }
-    #expect(try await friend("doctor", "--json").output.contains("joined as Zed"))
+    let joined = try await friend("doctor", "--json").output
+    #expect(joined.contains("joined as Zed") && !joined.contains("new invitation"), "\(joined)")
     #expect(try await owner("hub", "revoke", "Zed").output == "revoked Zed\n")
+    let revoked = try await friend("doctor", "--json")
+    #expect(revoked.status == 11 && revoked.output.contains("new invitation"), "\(revoked)")
+    #expect(try await owner("hub", "revoke", "Ada").output == "revoked Ada\n")
+    let cut = try await hearth("hub", "invite", String(repeating: "x", count: 80))
+    #expect(cut.errors.contains("the name was truncated to 60 characters"), "\(cut)")
+    let listens = try await Hearth()("hub", "run", "--listen", "127.0.0.1")
+    #expect(listens.status == 2 && listens.errors.contains("expected HOST:PORT"), "\(listens)")
 
     // A hub that is suspended does not answer.
     hub.process.send(SIGSTOP)
@@ -280,6 +290,8 @@ import Testing
       status.status != 0 && status.errors.contains("which owns the home in \(hearth.state), does not answer"),
       "\(status)")
     #expect(await hub.interrupt() == .exit(130))
+    let stopped = try await friend("doctor", "--json")
+    #expect(stopped.status == 11 && stopped.output.contains("check that the hub runs"), "\(stopped)")
   }
 
   /// A client joins with an invitation, which replaces the options.
@@ -294,6 +306,11 @@ import Testing
     #expect(try await client("hub", "leave").status == 3)
     #expect(
       try await client("hub", "join", invitation).output == "joined as Ada (member); the home has 1 device\n")
+    // The hub determines the role.
+    let edited = Hearth()
+    let owner = invitation.replacing("role=member", with: "role=owner")
+    #expect(try await edited("hub", "join", owner).output == "joined as Ada (member); the home has 1 device\n")
+    #expect(try String(contentsOfFile: edited.state + "/hub/invitation", encoding: .utf8).contains("role=member"))
     let file = client.state + "/hub/invitation"
     #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     #expect(try await client("off", "lamp").output == "Lamp: off\n")

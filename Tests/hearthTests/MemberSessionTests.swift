@@ -20,11 +20,30 @@ import Testing
       #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     }
     #expect(try await member("toggle", "lamp").output == "Lamp: on\n")
+    // Damaged credentials are reported once for each command.
+    let membership = URL(filePath: guest.state + "/hub/membership")
+    let stored = try Data(contentsOf: membership)
+    try stored.prefix(stored.count / 2).write(to: membership)
+    let damaged = try await guest("devices")
+    #expect(damaged.status == 0 && damaged.errors.components(separatedBy: "is damaged; join the hub again").count == 2)
+    #expect(!damaged.errors.contains("DecodingError"), "\(damaged)")
+    try stored.write(to: membership)
 
     #expect(await hub.interrupt() == .exit(130))
     #expect(try await member("toggle", "den/lamp").output == "Lamp: off\n")
     #expect(try await member("read", "lamp.onOff.onOff").output == "false\n")
     #expect(try await guest("read", "lamp.onOff.onOff").output == "false\n")
+    for client in [member, guest] {
+      let devices = try await client("devices", "--json", "--timeout", "5m")
+      #expect(devices.output.contains(#""connectivityState":"online""#), "\(devices)")
+      let description = try await client("describe", "lamp", "--json", "--timeout", "5m")
+      #expect(description.output.contains(#""connectivityState":"online""#), "\(description)")
+    }
+    for command in ["toggle", "describe"] {
+      let unknown = try await member(command, "Spot")
+      #expect(unknown.status == 5, "\(unknown)")
+      #expect(unknown.errors.contains("“Spot” is not known here, and the hub can't be reached"), "\(unknown)")
+    }
     #expect(try await guest("on", "lamp").status == 7)
     #expect(try await member("room", "add", "Hall").status == 7)
     #expect(try await hearth("read", "lamp.onOff.onOff").output == "false\n")

@@ -82,6 +82,20 @@ import Testing
     #expect(throws: HomeError.self) { try HostAndPort.split(text) }
   }
 
+  @Test("requires a port without a default one", arguments: ["127.0.0.1", "::1", "[::1]", "hub.local"])
+  func requiresPort(_ text: String) throws {
+    #expect(throws: HomeError.self) { try HostAndPort.split(text, standard: nil) }
+    #expect(try HostAndPort.split("127.0.0.1:0", least: 0, standard: nil).port == 0)
+  }
+
+  @Test("a host name that can't be resolved is a remote route") func acceptsUnknownHost() throws {
+    // Too long for DNS, so that no query is sent.
+    let host = String(repeating: "x", count: 64) + ".invalid"
+    let route = try HubOptions.route("\(host):5550", StateDirectory("/nowhere"))
+    #expect(route.locality == .remote)
+    #expect(try HubOptions.route("127.0.0.1:5550", StateDirectory("/nowhere")).locality == .local)
+  }
+
   @Test func showsAndReadsAttributeUnits() throws {
     #expect(AttributeUnits.text(.init(1, 8, 0), [0x04, 102]) == "40%")
     #expect(AttributeUnits.text(.init(1, 8, 0x10), [0x04, 15]) == "1.5 s")

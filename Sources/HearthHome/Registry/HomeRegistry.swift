@@ -8,6 +8,8 @@ package struct HomeRegistry: Hashable, Sendable {
   package let rooms: [RoomTarget]
   /// The groups; nil if they could not be read, for example because the hub is unreachable.
   package private(set) var groups: [GroupTarget]?
+  /// Whether the home may have further devices, because it is the one that a client has stored; see ``Home/isStored``.
+  package var isStored = false
 
   package init(_ state: HomeState = HomeState()) {
     var records: [DeviceRecord] = state.orderedDevices.compactMap { entry in

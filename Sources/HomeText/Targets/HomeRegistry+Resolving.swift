@@ -5,7 +5,8 @@ extension HomeRegistry {
   /// node id, `NODE/ENDPOINT`, or an unambiguous beginning of a name. An endpoint may follow a name: `kitchen/lamp/2` or
   /// `kitchen/lamp.2`.
   ///
-  /// - Throws: `notFound` with similar names; `ambiguousTarget` with all matches; `badArguments` for an empty text.
+  /// - Throws: `notFound` with similar names, or `unreachable` in a stored home; `ambiguousTarget` with all matches;
+  ///   `badArguments` for an empty text.
   package func resolve(_ text: String) throws(HomeError) -> Target {
     if let device = try exact(text) { return Target(device) }
     if let (name, number) = DottedPath.endpoint(of: text, separators: "./"), let found = try exact(name) {
@@ -27,12 +28,20 @@ extension HomeRegistry {
       [device.name, device.fullName].contains { $0.lowercased().hasPrefix(prefix) }
     }
     if let device = try one(matches, text) { return Target(device) }
-    guard !devices.isEmpty else { throw Self.noDevices }
-    throw HomeError.unknown(
+    guard !devices.isEmpty else { throw noDevices }
+    var error = HomeError.unknown(
       "there is no device “\(text)”", text, in: unique(devices.map(\.name) + devices.map(\.fullName)))
+    if isStored { (error.code, error.message) = (.unreachable, "“\(text)” is not known here\(Self.withoutHub)") }
+    throw error
   }
 
-  static let noDevices = HomeError(.notFound, "no devices yet; pair one with `hearth pair CODE`")
+  private static let withoutHub = ", and the hub can't be reached"
+
+  var noDevices: HomeError {
+    isStored
+      ? HomeError(.unreachable, "no devices are known here\(Self.withoutHub)")
+      : HomeError(.notFound, "no devices yet; pair one with `hearth pair CODE`")
+  }
 
   /// Returns the device with exactly this id, node id or name. The node id of one device may be the name of another.
   /// - Throws: `ambiguousTarget` with all matches.

@@ -71,7 +71,7 @@ extension HomeRegistry {
 
   package func select(_ text: String) throws(HomeError) -> TargetSelection {
     if text == "*" {
-      guard !devices.isEmpty else { throw Self.noDevices }
+      guard !devices.isEmpty else { throw noDevices }
       return TargetSelection(targets: devices.map { Target($0) }, isSeveral: true)
     }
     if text.hasSuffix("/*") {

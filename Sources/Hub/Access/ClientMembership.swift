@@ -133,7 +133,9 @@ package struct ClientMembership: Hashable, Sendable, Codable {
   /// - Throws: `HomeError` `internalError` if it is damaged.
   package static func stored(in state: StateDirectory) throws(HomeError) -> ClientMembership? {
     guard let data = try Files.read(state.membership) else { return nil }
-    do { return try JSONDecoder().decode(ClientMembership.self, from: data) } catch { throw damaged(error) }
+    do { return try JSONDecoder().decode(ClientMembership.self, from: data) } catch {
+      throw HomeError(.internalError, "\(state.membership) is damaged; join the hub again", cause: error)
+    }
   }
 
   /// Stores changes, unless the stored membership was removed, belongs to another key, or has later credentials, because

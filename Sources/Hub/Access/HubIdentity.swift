@@ -25,11 +25,22 @@ public struct HubIdentity: Sendable {
   /// - Throws: `HomeError` `badArguments` if the user's files can't be used; `internalError` for those of the state
   ///   directory.
   public init(_ state: StateDirectory, _ files: CertificateFiles? = nil) throws(HomeError) {
-    let code: HomeError.Code = files == nil ? .internalError : .badArguments
     if files == nil { try Self.create(in: state) }
-    let files = files ?? CertificateFiles(certificate: state.hubCertificate, key: state.hubKey)
-    let chain = try Self.load(files.certificate, "certificates", code) { try NIOSSLCertificate.fromPEMBytes($0) }
-    let key = try Self.load(files.key, "a private key without a passphrase", code) {
+    do throws(HomeError) {
+      try self.init(files ?? CertificateFiles(certificate: state.hubCertificate, key: state.hubKey))
+    } catch {
+      guard files == nil else { throw error }
+      throw HomeError(
+        .internalError,
+        "\(error.message); restore it from a backup, or delete \(state.hubCertificate) to create another identity: clients "
+          + "then need new invitations", cause: error.cause)
+    }
+  }
+
+  /// - Throws: `HomeError` `badArguments` if the files can't be used.
+  private init(_ files: CertificateFiles) throws(HomeError) {
+    let chain = try Self.load(files.certificate, "certificates") { try NIOSSLCertificate.fromPEMBytes($0) }
+    let key = try Self.load(files.key, "a private key without a passphrase") {
       try NIOSSLPrivateKey(bytes: $0, format: .pem) { (_: ([UInt8]) -> Void) in throw NIOSSLError.failedToLoadPrivateKey
       }
     }
@@ -42,7 +53,7 @@ public struct HubIdentity: Sendable {
       context = try NIOSSLContext(configuration: configuration)
     } catch {
       throw HomeError(
-        code, "the key in \(files.key) does not match the certificate in \(files.certificate)", cause: error)
+        .badArguments, "the key in \(files.key) does not match the certificate in \(files.certificate)", cause: error)
     }
   }
 
@@ -50,14 +61,14 @@ public struct HubIdentity: Sendable {
   package func makeHandler() -> NIOSSLServerHandler { NIOSSLServerHandler(context: context) }
 
   private static func load<R>(
-    _ path: String, _ expected: String, _ code: HomeError.Code, _ parse: ([UInt8]) throws -> R
+    _ path: String, _ expected: String, _ parse: ([UInt8]) throws -> R
   ) throws(HomeError) -> R {
     let data: Data
     do { data = try Data(contentsOf: URL(filePath: path)) } catch {
-      throw HomeError(code, "\(path) can't be read: \(error.localizedDescription)", cause: error)
+      throw HomeError(.badArguments, "\(path) can't be read: \(error.localizedDescription)", cause: error)
     }
     do { return try parse(Array(data)) } catch {
-      throw HomeError(code, "\(path): expected \(expected) in PEM format", cause: error)
+      throw HomeError(.badArguments, "\(path): expected \(expected) in PEM format", cause: error)
     }
   }
 

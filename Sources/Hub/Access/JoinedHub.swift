@@ -3,6 +3,7 @@ public import HomeModel
 public import HomeStore
 internal import HomeControl
 internal import Runtime
+internal import Synchronization
 public import Logging
 
 // The invitation that a state directory has joined.
@@ -86,7 +87,7 @@ extension HubClient.Options {
     do throws(HomeError) {
       guard let membership = try ClientMembership.stored(in: state) else { return }
       guard membership.identity == invitation.home else {
-        logger.warning("\(state.membership): belongs to another home and is not used; join the hub again")
+        Self.warnOnce("\(state.membership): belongs to another home and is not used; join the hub again", logger)
         return
       }
       var controller = HomeController.Options(state: state, logger: logger)
@@ -98,7 +99,14 @@ extension HubClient.Options {
       }
     } catch {
       // The client uses the hub only.
-      logger.warning("\(error)")
+      Self.warnOnce("\(error)", logger)
     }
+  }
+
+  private static let warnings = Mutex<Set<String>>([])
+
+  /// Logs a warning once in a process, because a command may open the home several times.
+  private static func warnOnce(_ text: String, _ logger: Logger) {
+    if warnings.withLock({ $0.insert(text).inserted }) { logger.warning("\(text)") }
   }
 }

@@ -18,6 +18,9 @@ extension HubClient {
     routes.append(Route(link: member, locality: .peer))
   }
 
+  /// Whether the home was received from the own sessions, which have it as a hub last reported it.
+  package var usesStoredHome: Bool { source.map { $0 >= options.routes.count } ?? false }
+
   /// The nearest hub that works; nil if none does.
   private var workingHub: Int? { options.routes.indices.first { selection.works($0) } }
 

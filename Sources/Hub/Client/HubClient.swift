@@ -102,6 +102,8 @@ public actor HubClient {
   var addresses: Set<IPAddress> = []
   /// The index of the route from which the state was received.
   var source: Int?
+  /// The role that a hub has given this client; nil: none yet.
+  package private(set) var role: HomeRole?
   private var failure: HomeError?
   private(set) var isClosed = false
   /// Callers that wait for a working route or for the first synchronization.
@@ -319,6 +321,7 @@ public actor HubClient {
     case .silent(let silence):
       selection.noteSilence(silence, of: index, at: now)
       applySelection()
+    case .accepted(let role): self.role = role
     case .refused(let error): noteRefusal(error, by: index)
     case .down(let error):
       options.logger.info("route down", metadata: ["route": "\(locality)", "reason": "\(error)"])

@@ -191,6 +191,7 @@ actor HubLink: RouteLink {
       channel.eventLoop.makeCompletedFuture {
         try channel.pipeline.syncOperations.addHandler(LinkHandler(link, number))
         link.assumeIsolated { $0.upgraded(number) }
+        link.followEnd(of: channel, number)
       }
     }
     var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: address.path)
@@ -201,10 +202,17 @@ actor HubLink: RouteLink {
       notUpgradingCompletionHandler: { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(RefusalHandler(link, number))
+          link.followEnd(of: channel, number)
         }
       })
     return try pipeline.configureUpgradableHTTPClientPipeline(
       configuration: .init(upgradeConfiguration: configuration))
+  }
+
+  /// Ends the attempt when the connection is closed. The hub may have closed it during the upgrade, before the handler of the
+  /// messages was added, so that no handler is notified.
+  private nonisolated func followEnd(of channel: any Channel, _ number: Int) {
+    channel.closeFuture.whenComplete { [self] _ in assumeIsolated { $0.disconnected(number) } }
   }
 
   /// The hub refused the upgrade.
@@ -296,7 +304,7 @@ actor HubLink: RouteLink {
     lose(number, HubServer.ending)
   }
 
-  func disconnected(_ number: Int) {
+  private func disconnected(_ number: Int) {
     lose(number, HomeError(.unreachable, "the hub at \(address) closed the connection"))
   }
 
@@ -353,6 +361,7 @@ actor HubLink: RouteLink {
       }
       ownIDs = ownIDs.suffix(Self.mostOwnIDs - 1) + [welcome.client]
       phase = .up
+      report(.accepted(welcome.role))
       // The missed updates follow, or `reset`.
       if welcome.isResumed { report(.resumed) } else { position = nil }
     case (.refused(let error), _):

@@ -67,6 +67,8 @@ enum RouteEvent: Sendable {
   case hub(HubState)
   /// The time for which the other end has not answered; zero: it answers again.
   case silent(Duration)
+  /// The hub accepts the client, with this role.
+  case accepted(HomeRole)
   /// The hub does not accept the client; `down` follows.
   case refused(HomeError)
   case down(HomeError)

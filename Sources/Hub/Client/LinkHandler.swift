@@ -37,11 +37,6 @@ final class LinkHandler: ChannelInboundHandler {
     }
   }
 
-  func channelInactive(context: ChannelHandlerContext) {
-    let attempt = attempt
-    link.assumeIsolated { $0.disconnected(attempt) }
-  }
-
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
@@ -70,11 +65,6 @@ final class RefusalHandler: ChannelInboundHandler {
       link.assumeIsolated { $0.refused(error, attempt) }
       context.close(promise: nil)
     }
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    let attempt = attempt
-    link.assumeIsolated { $0.disconnected(attempt) }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

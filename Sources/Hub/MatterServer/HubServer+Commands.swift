@@ -10,7 +10,7 @@ extension HubServer {
   static let schemaVersion = 13, minimumSchemaVersion = 11
 
   func received(_ text: [UInt8], from number: Int) {
-    guard let connection = connections[number], !connection.isClosed else { return }
+    guard let connection = connections[number], !connection.isClosed, !connection.isRevoked else { return }
     var id: JSONValue = ""
     func refuse(_ error: MatterServerError) { connection.send(Self.result(id, .failure(error))) }
     let message: JSONValue
@@ -62,7 +62,7 @@ extension HubServer {
     }
   }
 
-  /// The commands for guests and, in addition, for members; all others are for owners.
+  /// The commands for guests and, in addition, for members and for owners.
   private static let guestCommands: Set = [
     "server_info", "start_listening", "get_nodes", "get_node", "diagnostics", "server_diagnostics", "get_vendor_names",
     "get_loglevel",
@@ -70,6 +70,13 @@ extension HubServer {
     "get_thread_border_routers", "get_thread_diagnostics", "check_node_update",
   ]
   private static let memberCommands: Set = ["device_command", "write_attribute", "interview_node"]
+  private static let ownerCommands: Set = [
+    "set_loglevel", "set_default_fabric_label", "set_acl_entry", "set_node_binding", "get_matter_fabrics",
+    "remove_matter_fabric", "remove_node", "commission_with_code", "commission_on_network", "open_commissioning_window",
+    "discover", "discover_commissionable_nodes", "import_test_node", "set_wifi_credentials", "set_thread_dataset",
+    "remove_wifi_credentials", "remove_thread_dataset", "get_all_credentials", "update_node", "initiate_ota_upload",
+    "register_icd", "unregister_icd", "resync_icd",
+  ]
 
   /// The commands that describe the whole home or search the network.
   private static let expensiveCommands: Set = [
@@ -79,13 +86,18 @@ extension HubServer {
   /// The tokens that they cost in addition to those of their frames.
   static let expense: Int64 = 19
 
-  /// The lowest role that may use a command. The elements of a device are checked in addition.
-  static func role(for command: String) -> HomeRole {
-    guestCommands.contains(command) ? .guest : memberCommands.contains(command) ? .member : .owner
+  /// Returns the lowest role that may use a command; nil for an unknown command. The elements of a device are checked in
+  /// addition.
+  private static func role(for command: String) -> HomeRole? {
+    if guestCommands.contains(command) { return .guest }
+    if memberCommands.contains(command) { return .member }
+    return ownerCommands.contains(command) ? .owner : nil
   }
 
   private func result(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
-    try arguments.require(Self.role(for: arguments.command))
+    let unknown = MatterServerError(.invalidCommand, "unknown command \(arguments.command)")
+    guard let role = Self.role(for: arguments.command) else { throw unknown }
+    try arguments.require(role)
     switch arguments.command {
     case "server_info": return serverInfo
     case "start_listening": return .array(nodeObjects(for: arguments.role))
@@ -133,7 +145,7 @@ extension HubServer {
     case "register_icd", "unregister_icd", "resync_icd":
       _ = try known(try arguments.nodeID())
       throw arguments.invalid("the server registers for the check-in messages of each device itself")
-    default: throw MatterServerError(.invalidCommand, "unknown command \(arguments.command)")
+    default: throw unknown
     }
   }
 

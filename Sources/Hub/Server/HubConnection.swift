@@ -60,6 +60,10 @@ final class HubConnection {
     didSet { if isDelayed != oldValue { updateReading() } }
   }
 
+  /// Whether the invitation of the client was revoked. No more requests are performed; the connection is closed after the
+  /// reply to its own revocation.
+  var isRevoked = false
+
   // The standard API.
   /// Whether node events are sent to the client.
   var isListening = false
@@ -77,6 +81,8 @@ final class HubConnection {
   var isCatchingUp = false
   /// The number of requests without a reply.
   var ownOutstanding = 0
+  /// The number of those that revoke an invitation.
+  var revocations = 0
   /// The requests that were not started yet, in order of arrival.
   var requests: [Request] = []
   /// The running requests that can be canceled, by id.

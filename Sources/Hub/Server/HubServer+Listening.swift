@@ -41,7 +41,7 @@ extension HubServer {
       if let known = self.identity {
         identity = known
       } else {
-        identity = try HubIdentity(controller.options.state, options.certificate)
+        identity = try HubIdentity(controller.options.state)
         self.identity = identity
       }
       let listener = try await listen(.network(identity), "\(address)", "an address of this host and a free port") {
@@ -106,6 +106,8 @@ extension HubServer {
       let reason =
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))
+        // The operation would repeat the address.
+        case NetworkError.system(_, let code): String(cString: strerror(code))
         case is SocketAddressError.UnknownHost: "unknown host"
         default: "\(error)"
         }

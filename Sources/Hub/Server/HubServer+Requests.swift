@@ -59,7 +59,7 @@ extension HubServer: HomeServer {
   }
 
   /// Loads the invitations, and closes the connections of clients whose invitations were revoked, also during their
-  /// handshake.
+  /// handshake. A client that revokes an invitation gets the reply before, and no other one.
   package func loadInvitations() async throws(HomeError) {
     defer { closeInvalid() }
     do throws(HomeError) {
@@ -79,7 +79,9 @@ extension HubServer: HomeServer {
     for handshake in handshakes.values where !(handshake.client.map(isValid) ?? true) {
       handshake.abort()
     }
-    for connection in connections.values where !isValid(connection.client) {
+    for connection in connections.values {
+      connection.isRevoked = !isValid(connection.client)
+      guard connection.isRevoked, connection.revocations == 0 else { continue }
       // Without the invitations, clients may connect again once they can be read.
       if invitations == nil { connection.close(.unexpectedServerError) } else { refuse(connection, Self.revoked) }
     }
@@ -174,8 +176,10 @@ extension HubServer: HomeServer {
 
   /// Performs a request and sends the reply, unless the connection is closed.
   private func perform(_ request: HubConnection.Request, of number: Int) async {
-    guard let connection = connections[number], !connection.isClosed else { return }
+    guard let connection = connections[number], !connection.isClosed, !connection.isRevoked else { return }
     let role = connection.role
+    let isRevocation = if case .revoke = request.request { true } else { false }
+    if isRevocation { connection.revocations += 1 }
     let origin = request.origin.map { "\(connection.id)/\($0)" } ?? connection.id
     let result = await Result { () async throws(HomeError) in
       try await controller.perform(
@@ -187,6 +191,10 @@ extension HubServer: HomeServer {
       let sent = connection.send(text)
       // A part of the log is large.
       if case .samples = request.request { try? await sent.get() }
+    }
+    if isRevocation {
+      connection.revocations -= 1
+      closeInvalid()
     }
     noteEnd()
   }

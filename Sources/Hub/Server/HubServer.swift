@@ -102,7 +102,7 @@ public actor HubServer: LoopActor {
   private let home: String
   let path: String
   var listeners: [any Channel] = []
-  /// Loaded for the first listener on the network.
+  /// Loaded at the start from the user's files, if there are any; otherwise for the first listener on the network.
   package var identity: HubIdentity?
   var addresses: [String] = []
   var handshakes: [Int: HubHandshake] = [:]
@@ -216,6 +216,8 @@ public actor HubServer: LoopActor {
     }
     additionTimes.merge(try await controller.withDatabase { try $0.additionTimes() }) { later, _ in later }
     heartbeat = schedule(each: options.heartbeat) { $0.sendHeartbeat() }
+    // The user's files are checked also if the hub does not listen on the network.
+    if let files = options.certificate { identity = try HubIdentity(controller.options.state, files) }
     try await listen(.socket(path), mode: 0o600)
     for address in options.addresses { try await listen(address, mode: 0o666) }
     if let loopback = options.loopback { try await listen(loopback) }

@@ -25,12 +25,11 @@ struct Describe: AsyncParsableCommand {
     var options = try home.options(timeout: timeout)
     options.following.wakesObservers = false
     try await home.withHome(options) { session in
-      let record = try HomeRegistry(await session.state).resolve(device).device
+      var registry = HomeRegistry(await session.state)
+      registry.isStored = await session.isStored
+      let record = try registry.resolve(device).device
       try await session.follow()
       await session.waitForConnectivity(of: [record.id], timeout: timeout)
-      // Without a hub, a client knows only the connectivity of devices that have answered it.
-      let connectivity = try await session.device(id: record.id).list().first?.sourceConnectivity.connectivityState
-      if connectivity == .unknown { _ = try? await session.fabrics(of: record) }
       // The device may have become part of another one in the meantime.
       let found = try await session.device(id: record.id).list().first
       guard let found, let now = found.record else {

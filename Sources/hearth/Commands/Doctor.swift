@@ -6,12 +6,13 @@ import Runtime
 import VirtualDevices
 
 /// `hearth doctor`.
-struct Doctor: ParsableCommand {
+struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Check this host and suggest a fix for each problem.",
     discussion: """
       Checks the network interfaces, multicast, Avahi, open files, the clock, the state directory, the home and the ports. \
-      Changes nothing, and sends one datagram on each interface. Exit code 11 if there is a problem.
+      Changes nothing. Sends one datagram on each interface, and connects to the hub if one was joined. \
+      Exit code 11 if there is a problem.
       """)
   @OptionGroup var options: GlobalOptions
   @Option(
@@ -20,14 +21,14 @@ struct Doctor: ParsableCommand {
       "Check these interfaces: names, or 'all'. Default: loopback only.", valueName: "name"))
   var interface: [String] = []
 
-  func run() throws {
+  func run() async throws {
     let state = try options.stateDirectory
     let selection = InterfaceSelection(names: interface)
     let checks =
       HostDiagnosis.interfaces(selection) + HostDiagnosis.multicast(selection) + [
         HostDiagnosis.avahi(selection), HostDiagnosis.descriptors(),
         HostDiagnosis.clock(executable: Bundle.main.executablePath ?? CommandLine.arguments[0]),
-        HostDiagnosis.directory(state.root), Self.home(state), HostDiagnosis.ports(selection), Self.running(state),
+        HostDiagnosis.directory(state.root), await home(state), HostDiagnosis.ports(selection), Self.running(state),
       ]
     var table = Table("CHECK", "RESULT", "FINDING", "ADVICE")
     table.wrappedColumns = ["FINDING", "ADVICE"]
@@ -45,17 +46,34 @@ struct Doctor: ParsableCommand {
   }
 
   /// Checks that the home's database, if any, can be opened, and that its log is not damaged. A directory that has joined a
-  /// hub has no database.
-  private static func home(_ state: StateDirectory) -> HostCheck {
+  /// hub has no database: the hub is asked.
+  private func home(_ state: StateDirectory) async -> HostCheck {
     let path = state.database
     do throws(HomeError) {
       if try HomeDatabase.check(path) { return HostCheck("home", .ok, path) }
       guard let joined = try HubInvitation.stored(in: state) else { return HostCheck("home", .ok, "no home yet") }
       let hub = joined.addresses.map { "\($0)" }.joined(separator: " or ")
-      return HostCheck("home", .ok, "the one of the hub at \(hub), joined as \(joined.name)")
+      let finding = "the one of the hub at \(hub), joined as \(joined.name)"
+      guard let error = await connectionError() else { return HostCheck("home", .ok, finding) }
+      let advice =
+        error.code == .accessDenied
+        ? "ask the home's owner for a new invitation, and join again"
+        : "check that the hub runs, and that this host reaches its address"
+      return HostCheck("home", .problem, "\(finding): \(error.message)", advice: advice)
     } catch {
       return HostCheck("home", .problem, error.message)
     }
+  }
+
+  /// Connects to the joined hub once, without own sessions with the devices.
+  private func connectionError() async -> HomeError? {
+    do {
+      guard var client = try HubOptions.joined(options) else { return nil }
+      client.direct = nil
+      client.timeout = client.connectTimeout
+      try await Home(through: client).beforeClosing { _ in }
+      return nil
+    } catch { return HomeError(error) }
   }
 
   /// Reports the virtual devices that run with this state directory.

@@ -104,7 +104,7 @@ struct HubCommands: AsyncParsableCommand {
 
     private static func address(_ text: String) throws(HomeError) -> HubAddress {
       if text.contains("/") { return .socket(URL(filePath: text).standardizedFileURL.path) }
-      let address = try HostAndPort.split(text, least: 0)
+      let address = try HostAndPort.split(text, least: 0, standard: nil)
       return .host(address.host, port: Int(address.port))
     }
   }

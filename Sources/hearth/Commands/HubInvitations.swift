@@ -39,10 +39,12 @@ extension HubCommands {
             role: client.role)
         )
       }
+      let wasCut = try HomeNames.checked(name).wasCut
+      if wasCut { options.output.note(HomeNames.cutNote) }
       options.output.result(
         HubReport.json(invitation).adding("created", HubReport.created(client)).adding(
           "token", .string(invitation.token)
-        ).adding("invitation", .string("\(invitation)")),
+        ).adding("invitation", .string("\(invitation)")).adding("wasCut", .bool(wasCut)),
         "\(invitation)")
       options.output.progress(
         "invited \(client.name) as \(client.role.rawValue); the client runs `hearth hub join '…'` with this invitation")
@@ -116,21 +118,26 @@ extension HubCommands {
 
     func run() async throws {
       let interfaces = try NetworkOptions.existing(NetworkOptions.named(interface))
-      let (state, invitation) = (try options.stateDirectory, try HubInvitation(invitation))
+      let state = try options.stateDirectory
+      var invitation = try HubInvitation(invitation)
       guard !FileManager.default.fileExists(atPath: state.database) else {
         throw HomeError(.badArguments, "\(state.root) has a home of its own; choose another --state")
       }
       if let other = try HubInvitation.stored(in: state), other.home != invitation.home {
         throw HomeError(.badArguments, "\(state.root) has joined another home; run `hearth hub leave` first")
       }
-      let client = HubClient.Options(invitation, authorities: caFile, logger: options.logger)
-      let (devices, membership) = try await options.output.reportingWaits {
+      let (client, identity) = (
+        HubClient.Options(invitation, authorities: caFile, logger: options.logger), invitation.home
+      )
+      let (devices, role, membership) = try await options.output.reportingWaits {
         try await Home(through: client).beforeClosing { home in
           let devices = try await home.devices().list().count
-          let membership = await requestMembership(from: home, of: invitation.home, interfaces)
-          return (devices, membership)
+          let membership = await requestMembership(from: home, of: identity, interfaces)
+          return (devices, await home.role, membership)
         }
       }
+      // That of the invitation may be wrong.
+      if let role { invitation.role = role }
       try invitation.store(in: state, authorities: caFile, membership: membership)
       options.output.result(
         HubReport.json(invitation).adding("devices", .int(devices)).adding(

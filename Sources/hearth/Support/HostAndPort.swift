@@ -5,29 +5,40 @@ import Runtime
 
 /// Parses `HOST:PORT`.
 enum HostAndPort {
-  /// Splits the text. The default port is 5540, the registered port of Matter.
-  /// - Parameter least: the lowest allowed port; 0 if the system may choose one.
-  static func split(_ text: String, least: UInt16 = 1) throws(HomeError) -> (host: String, port: UInt16) {
+  /// The registered port of Matter.
+  static let matterPort: UInt16 = 5540
+
+  /// Splits the text.
+  /// - Parameters:
+  ///   - least: the lowest allowed port; 0 if the system may choose one.
+  ///   - standard: the default port; nil: the text must have one.
+  static func split(
+    _ text: String, least: UInt16 = 1, standard: UInt16? = matterPort
+  ) throws(HomeError) -> (host: String, port: UInt16) {
+    let example = standard ?? 5550
     let wrong = HomeError(
-      .badArguments, "“\(text)” is not an address; expected HOST:PORT, such as 127.0.0.1:5540 or [::1]:5540")
+      .badArguments,
+      "“\(text)” is not an address; expected HOST:PORT, such as 127.0.0.1:\(example) or [::1]:\(example)")
     if text.hasPrefix("[") {
       guard let end = text.firstIndex(of: "]") else { throw wrong }
       let host = String(text[text.index(after: text.startIndex)..<end])
       let rest = text[text.index(after: end)...]
-      if rest.isEmpty { return (host, 5540) }
+      if rest.isEmpty, let standard { return (host, standard) }
       guard rest.hasPrefix(":"), let port = port(rest.dropFirst()), port >= least else { throw wrong }
       return (host, port)
     }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     switch parts.count {
-    case 1 where !text.isEmpty: return (text, 5540)
+    case 1 where !text.isEmpty:
+      guard let standard else { throw wrong }
+      return (text, standard)
     case 2:
       guard !parts[0].isEmpty, let port = port(parts[1]), port >= least else { throw wrong }
       return (String(parts[0]), port)
     default:
       // An IPv6 address without brackets has no port.
-      guard IPAddress(text) != nil else { throw wrong }
-      return (text, 5540)
+      guard IPAddress(text) != nil, let standard else { throw wrong }
+      return (text, standard)
     }
   }
 

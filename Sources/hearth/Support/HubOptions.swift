@@ -76,10 +76,12 @@ struct HubOptions: ParsableArguments, Sendable {
     if text == "here" { return .local(.socket(state.hubSocket)) }
     if text.contains("://") { return HubRoute(try HubAddress(text)) }
     if text.contains("/") { return .local(.socket(URL(filePath: text).standardizedFileURL.path)) }
-    let address = try HostAndPort.split(text)
+    let address = try HostAndPort.split(text, standard: nil)
     let target = HubAddress.host(address.host, port: Int(address.port))
+    // A name that can't be resolved is an error of its route only.
+    guard let found = try? HostAndPort.resolve(text) else { return HubRoute(target) }
     // Private addresses are on the local network.
-    return try HostAndPort.resolve(text).ip.isPrivate ? .local(target) : .remote(target)
+    return found.ip.isPrivate ? .local(target) : .remote(target)
   }
 }
 
