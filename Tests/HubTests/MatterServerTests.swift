@@ -422,11 +422,11 @@ struct MatterServerTests {
     let guest = try await RawWebSocket(socket: socket, token: try await served.home.invite("Gast", .guest))
     for client in [member, guest] { _ = await client.result("start_listening") }
     let owner = try await served.client()
-    let names = ["0/31/0", "1/1106/9", "1/8/0", "x"]
-    let attributes = names.map { #"\"\#($0)\":1"# }.joined(separator: ",")
+    let values = [("0/31/0", "[]"), ("1/1106/9", "1"), ("1/8/0", "1"), ("x", "1")]
+    let attributes = values.map { #"\"\#($0)\":\#($1)"# }.joined(separator: ",")
     _ = await owner.result("import_test_node", #"{"dump":"{\"data\":{\"node\":{\"attributes\":{\#(attributes)}}}}"}"#)
     let added = try #require(await owner.event("node_added"))
-    #expect(added["attributes"] == ["0/31/0": 1, "1/1106/9": 1, "1/8/0": 1])
+    #expect(added["attributes"] == ["0/31/0": [], "1/1106/9": 1, "1/8/0": 1])
     let id = try #require(added["node_id"]?.integer(as: UInt64.self))
     _ = await owner.result("interview_node", #"{"node_id":\#(id)}"#)
     for client in [member, guest] {

@@ -1,4 +1,6 @@
+internal import Glibc
 internal import HomeControl
+internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 internal import WebClient
@@ -68,30 +70,72 @@ struct TestNodes {
   private mutating func add(_ object: JSONValue) -> UInt64 {
     let id = nextID
     nextID += 1
-    var members = (object.members ?? []).filter { $0.name != "node_id" && $0.name != "attribute_subscriptions" }
+    var members = (object.members ?? []).filter { member in
+      member.name != "node_id" && member.name != "attribute_subscriptions"
+        && Self.defaults.first { $0.name == member.name }?.isValid(member.value) != false
+    }
     members.insert(.init("node_id", .int(id)), at: 0)
     members.append(.init("attribute_subscriptions", []))
-    for (name, value) in Self.defaults where !members.contains(where: { $0.name == name }) {
+    for (name, value, _) in Self.defaults where !members.contains(where: { $0.name == name }) {
       members.append(.init(name, value))
     }
-    // A client ends its connection at a name that is not a path.
+    // A client ends its connection at a name that is not a path, and at a value of a wrong type.
     let attributes = (object["attributes"]?.members ?? []).compactMap { member in
       (try? AttributeKey.path(member.name))?.concrete.map { (path: $0, value: member.value) }
+    }.filter { path, value in
+      ClusterCatalogue.cluster(path.cluster)?.attribute(path.attribute)?.schema.isReadable(value) != false
     }
     all[id] = Node(members: members, attributes: attributes)
     return id
   }
 
-  /// The values of members that a dump lacks.
-  private static let defaults: [(String, JSONValue)] = [
-    ("date_commissioned", "1970-01-01T00:00:00.000000"), ("last_interview", "1970-01-01T00:00:00.000000"),
-    ("interview_version", 6), ("available", true), ("is_bridge", false),
+  /// The values of members that a dump lacks, or has in a form that a client can't read.
+  private static let defaults: [(name: String, value: JSONValue, isValid: @Sendable (JSONValue) -> Bool)] = [
+    ("date_commissioned", "1970-01-01T00:00:00.000000", { isTime($0) }),
+    ("last_interview", "1970-01-01T00:00:00.000000", { isTime($0) }),
+    ("interview_version", 6, { if case .integer = $0 { true } else { false } }),
+    ("available", true, { $0.bool != nil }), ("is_bridge", false, { $0.bool != nil }),
   ]
+
+  /// Whether a value is a time in the form of ``NodeObject/time(_:)``; the fraction may have fewer digits, or be absent.
+  private static func isTime(_ value: JSONValue) -> Bool {
+    guard let text = value.text else { return false }
+    let form = String(text.map { $0.isASCII && $0.isNumber ? "0" : $0 })
+    guard "0000-00-00T00:00:00.000000".hasPrefix(form), form.count == 19 || form.count > 20 else { return false }
+    let numbers = text.prefix(19).split { !$0.isNumber }.compactMap { Int32($0) }
+    guard numbers.count == 6, numbers[0] > 0 else { return false }
+    var parts = tm()
+    (parts.tm_year, parts.tm_mon, parts.tm_mday) = (numbers[0] - 1900, numbers[1] - 1, numbers[2])
+    (parts.tm_hour, parts.tm_min, parts.tm_sec) = (numbers[3], numbers[4], numbers[5])
+    // Times that don't exist, such as 30 February, have another text.
+    return NodeObject.time(Int64(timegm(&parts)) * 1_000_000).prefix(19) == text.prefix(19)
+  }
 
   mutating func remove(_ id: UInt64) -> Bool { all.removeValue(forKey: id) != nil }
 
   mutating func setInterview(_ time: String, of id: UInt64) {
     guard let index = all[id]?.members.firstIndex(where: { $0.name == "last_interview" }) else { return }
     all[id]?.members[index].value = .string(time)
+  }
+}
+
+extension Schema {
+  /// Whether clients can read a value of an attribute with this schema. They replace null by a default.
+  fileprivate func isReadable(_ value: JSONValue) -> Bool {
+    if value.isNull { return true }
+    return switch self {
+    case .any: true
+    case .nullable(let inner): inner.isReadable(value)
+    case .boolean: value.bool != nil
+    case .unsigned, .signed, .enumeration, .bitmap: if case .integer = value { true } else { false }
+    case .float, .double: value.number != nil
+    case .string: value.text != nil
+    case .octets: value.text.flatMap { Base64.decode($0) } != nil
+    case .list(let element): value.array?.allSatisfy { element.isReadable($0) } ?? false
+    case .structure(let declared):
+      value.members?.allSatisfy { member in
+        declared.first { FieldNames.matches(member.name, $0) }?.schema.isReadable(member.value) ?? true
+      } ?? false
+    }
   }
 }
