@@ -26,10 +26,11 @@ enum HomeSchema {
   }
 
   /// Reads a database, which another process may use, and changes nothing in the file.
-  /// - Returns: nil if the database is new, that is, empty.
+  /// - Returns: nil if the database is new, that is, missing or empty.
   /// - Throws: ``HomeError`` `internalError` if it belongs to another program, or has another version.
   static func read<R>(_ path: String, _ body: (Database) throws -> R) throws -> R? {
     try checkLogHasDatabase(path)
+    guard access(path, F_OK) == 0 else { return nil }
     if let position = try WriteAheadLog.damage(path + "-wal") {
       throw HomeError(
         .internalError,

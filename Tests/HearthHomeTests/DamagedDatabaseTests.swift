@@ -270,6 +270,25 @@ import Testing
     try scratch.open().close()
   }
 
+  /// Commands that only read use the stored names.
+  @Test("rejects a log without its database when names are read") func namesRejectLogWithoutDatabase() throws {
+    let scratch = ScratchDirectory()
+    let (names, path) = (StoredNames(scratch.state), scratch.state.database)
+    try Files.makeDirectory(scratch.state.home)
+    // An empty log has no changes that could be lost.
+    try Data().write(to: URL(filePath: path + "-wal"))
+    #expect(try names.registry().devices.isEmpty)
+    try Data([1]).write(to: URL(filePath: path + "-wal"))
+    for error in [
+      failure { () throws(HomeError) in _ = try names.registry() },
+      failure { () throws(HomeError) in _ = try names.state() },
+      failure { () throws(HomeError) in _ = try names.interfaces() },
+    ] {
+      #expect(error?.message.hasPrefix("\(path) is missing or empty, but \(path)-wal is not; restore") == true)
+    }
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
   /// A loss of power tears the last transaction, which was not committed.
   @Test func opensAfterTornTransaction() throws {
     let (file, log) = try killed()

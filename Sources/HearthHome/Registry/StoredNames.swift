@@ -22,7 +22,8 @@ package struct StoredNames: Sendable {
   package func interfaces() throws(HomeError) -> [String] { try names()?.interfaces ?? [] }
 
   private func names() throws(HomeError) -> HomeDatabase.Names? {
-    guard access(path, F_OK) == 0 else { return nil }
+    // A log without its database is an error.
+    guard access(path, F_OK) == 0 || access(path + "-wal", F_OK) == 0 else { return nil }
     try directory.check()
     return try HomeDatabase.names(in: path)
   }
