@@ -27,7 +27,10 @@ struct HubCommands: AsyncParsableCommand {
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "run", abstract: "Follow the devices and serve the home until interrupted.",
-      discussion: "Listens on a socket in the state directory.")
+      discussion: """
+        Listens on a socket in the state directory. While another process owns the home, such as `hearth watch`, the hub waits for it \
+        to end. Commands that start after the hub use the home through it.
+        """)
     @OptionGroup var home: OwnerOptions
     @Option(
       help: ArgumentHelp(
