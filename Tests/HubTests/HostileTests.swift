@@ -94,6 +94,27 @@ import WebClient
     await served.close()
   }
 
+  @Test(
+    "answers HEAD without a body",
+    arguments: [("/health", false, "200"), ("/other", false, "404"), ("/ws", false, "426"), ("/ws", true, "405")])
+  func answersHeadWithoutBody(path: String, isUpgrade: Bool, status: String) async throws {
+    let served = try await ServedHome()
+    let client = try await RawWebSocket(socket: served.scratch.state.hubSocket, isUpgrade: false)
+    var lines = ["HEAD \(path) HTTP/1.1", "Host: localhost"]
+    if isUpgrade {
+      lines += [
+        "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+      ]
+    }
+    client.send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
+    #expect(await eventually { client.isClosed })
+    #expect(client.status == status && client.now.bytes.isEmpty)
+    // The length is that of the body for GET.
+    #expect(client.now.head?.lowercased().contains("content-length: 0") == false)
+    await served.close()
+  }
+
   // MARK: With an invitation
 
   /// All requests are in one segment, and none of the results is read.

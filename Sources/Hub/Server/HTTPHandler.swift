@@ -3,7 +3,8 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import WebClient
 
-/// Answers the HTTP requests that are not upgraded: `GET /health`, and errors for everything else.
+/// Answers the HTTP requests that are not upgraded: `GET /health`, and errors for everything else. `HEAD` is answered like
+/// `GET`, without the body.
 final class HTTPHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
 
@@ -30,17 +31,18 @@ final class HTTPHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
   private func answer(_ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
-    let channel = context.channel
-    switch (HubServer.path(of: request), request.method) {
-    case ("/health", .GET):
+    let (channel, method) = (context.channel, request.method)
+    switch (HubServer.path(of: request), method) {
+    case ("/health", .GET), ("/health", .HEAD):
       // Other listeners answer requests for the health without a token.
       let health: JSONValue = if case .loopback = kind { server.assumeIsolated { $0.health } } else { ["status": "ok"] }
-      Self.send(.ok, health, on: channel)
+      Self.send(.ok, health, to: method, on: channel)
     case ("/health", _):
-      Self.send(.methodNotAllowed, ["error": "method not allowed"], ["Allow": "GET"], on: channel)
+      Self.send(.methodNotAllowed, ["error": "method not allowed"], ["Allow": "GET, HEAD"], to: method, on: channel)
     case (HubAddress.path, _):
-      Self.send(.upgradeRequired, ["error": "WebSocket upgrade required"], ["Upgrade": "websocket"], on: channel)
-    default: Self.send(.notFound, ["error": "not found"], on: channel)
+      Self.send(
+        .upgradeRequired, ["error": "WebSocket upgrade required"], ["Upgrade": "websocket"], to: method, on: channel)
+    default: Self.send(.notFound, ["error": "not found"], to: method, on: channel)
     }
   }
 
@@ -55,8 +57,10 @@ final class HTTPHandler: ChannelInboundHandler {
   }
 
   /// Sends a response and closes the connection.
+  /// - Parameter method: the method of the request; the response to `HEAD` has no body.
   static func send(
-    _ status: HTTPResponseStatus, _ body: JSONValue, _ headers: HTTPHeaders = [:], on channel: any Channel
+    _ status: HTTPResponseStatus, _ body: JSONValue, _ headers: HTTPHeaders = [:], to method: HTTPMethod = .GET,
+    on channel: any Channel
   ) {
     let bytes = body.bytes
     var headers = headers
@@ -66,7 +70,7 @@ final class HTTPHandler: ChannelInboundHandler {
     let pipeline = channel.pipeline.syncOperations
     let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
     pipeline.write(NIOAny(HTTPServerResponsePart.head(head)), promise: nil)
-    pipeline.write(NIOAny(HTTPServerResponsePart.body(.byteBuffer(bytes))), promise: nil)
+    if method != .HEAD { pipeline.write(NIOAny(HTTPServerResponsePart.body(.byteBuffer(bytes))), promise: nil) }
     pipeline.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil))).whenComplete { _ in channel.close(promise: nil) }
   }
 }

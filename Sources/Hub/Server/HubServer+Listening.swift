@@ -191,7 +191,12 @@ extension HubServer {
   private func shouldUpgrade(
     _ head: HTTPRequestHead, _ number: Int, _ channel: any Channel
   ) -> EventLoopFuture<HTTPHeaders?> {
-    // The upgrade handler does not forward a request whose upgrade it refused.
+    // The upgrade handler does not forward a request whose upgrade it refused. RFC 6455 § 4.1 requires GET.
+    guard head.method == .GET else {
+      HTTPHandler.send(
+        .methodNotAllowed, ["error": "method not allowed"], ["Allow": "GET"], to: head.method, on: channel)
+      return channel.eventLoop.makeSucceededFuture(nil)
+    }
     guard Self.path(of: head) == HubAddress.path else {
       HTTPHandler.send(.notFound, ["error": "not found"], on: channel)
       return channel.eventLoop.makeSucceededFuture(nil)
