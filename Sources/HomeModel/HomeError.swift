@@ -30,6 +30,8 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
   public var code: Code
   /// The problem and its remedy, without a full stop.
   public var message: String
+  /// A further remedy for users of the command line, such as an option of `hearth`, which adds it to the message.
+  public var hint: String?
   /// The name of the affected device.
   public var device: String?
   /// Alternatives that may have been meant.
@@ -62,6 +64,9 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
   }
 
   public var description: String { device.map { "\($0): \(message)" } ?? message }
+
+  /// The message with the hint.
+  package var messageAndHint: String { hint.map { "\(message); \($0)" } ?? message }
 
   /// The ``description``, which is also the `localizedDescription`.
   public var errorDescription: String? { description }
@@ -96,7 +101,7 @@ public struct HomeError: LocalizedError, Sendable, CustomStringConvertible {
 
 /// Encodes the status of the device, if it is the cause, and no other cause.
 extension HomeError: Codable {
-  private enum CodingKeys: String, CodingKey { case code, message, device, candidates, status, answer }
+  private enum CodingKeys: String, CodingKey { case code, message, hint, device, candidates, status, answer }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -105,6 +110,7 @@ extension HomeError: Codable {
       device: try container.decodeIfPresent(String.self, forKey: .device),
       candidates: try container.decodeIfPresent([String].self, forKey: .candidates) ?? [],
       cause: try container.decodeIfPresent(Status.self, forKey: .status).map { StatusError($0) })
+    hint = try container.decodeIfPresent(String.self, forKey: .hint)
     answer = try container.decodeIfPresent(CommandData.self, forKey: .answer)
   }
 
@@ -112,6 +118,7 @@ extension HomeError: Codable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(code, forKey: .code)
     try container.encode(message, forKey: .message)
+    try container.encodeIfPresent(hint, forKey: .hint)
     try container.encodeIfPresent(device, forKey: .device)
     if !candidates.isEmpty { try container.encode(candidates, forKey: .candidates) }
     try container.encodeIfPresent(status, forKey: .status)

@@ -1,8 +1,10 @@
+import Foundation
 import HearthHome
 import HomeModel
 import HomeStore
 import MatterController
 import MatterModel
+import MatterProtocol
 import Runtime
 import Testing
 
@@ -14,10 +16,28 @@ import Testing
     for error in errors {
       #expect(HomeError(error, searched: .named(["eth0", "wlan0"])).message.hasSuffix(" (searched: eth0, wlan0)"))
       #expect(HomeError(error, searched: .all).message.hasSuffix(" (searched: all interfaces)"))
-      #expect(HomeError(error, searched: .loopback).message.contains("(searched: loopback only; --interface NAME"))
+      let onLoopback = HomeError(error, searched: .loopback)
+      #expect(onLoopback.message.hasSuffix(" (searched: loopback only)"))
+      #expect(onLoopback.hint?.hasPrefix("--interface NAME") == true)
       #expect(!HomeError(error).message.contains("searched"))
     }
     #expect(!HomeError(ControllerError.timedOut, searched: .all).message.contains("searched"))
+  }
+
+  @Test("keeps the options of the command line apart from the message") func hints() throws {
+    let refused = StatusReport(.failure, .noSharedTrustRoots)
+    for error in [
+      ControllerError.timedOut, .asleep(longest: .seconds(60)), .handshake(.refused(refused)),
+      .commissioningFailed(.connectByPasscode, .timedOut),
+    ] {
+      let error = HomeError(error)
+      let hint = try #require(error.hint)
+      #expect(!error.description.contains("--") && hint.contains("--"))
+      #expect(error.messageAndHint == "\(error.message); \(hint)")
+      let decoded = try JSONDecoder().decode(HomeError.self, from: JSONEncoder().encode(error))
+      #expect(decoded.hint == hint)
+    }
+    #expect(HomeError(ControllerError.busy).hint == nil)
   }
 
   @Test("names cluster-specific statuses") func clusterStatuses() {

@@ -86,9 +86,10 @@ extension HomeController {
 extension HomeError {
   /// Returns the error of a removal with the hint that --force would succeed.
   fileprivate var suggestingForce: HomeError {
-    guard [.refused, .accessDenied, .unreachable, .timedOut].contains(code), !message.contains("--force") else {
+    guard [.refused, .accessDenied, .unreachable, .timedOut].contains(code), hint?.contains("--force") != true else {
       return self
     }
-    return modified(self) { $0.message += "; --force removes the device anyway" }
+    let force = "--force removes the device anyway"
+    return modified(self) { $0.hint = hint.map { "\($0); \(force)" } ?? force }
   }
 }

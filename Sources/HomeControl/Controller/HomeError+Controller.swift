@@ -12,12 +12,37 @@ extension HomeError {
   /// - Parameter searched: the network interfaces that were searched; nil if none were.
   package init(_ error: ControllerError, searched: InterfaceSelection?) {
     var (code, message) = Self.codeAndMessage(error)
-    if let searched, error.isNotFound { message += " (searched: \(searched.words))" }
+    var hint = Self.hint(error)
+    if let searched, error.isNotFound {
+      message += " (searched: \(searched.words))"
+      if searched == .loopback { hint = "--interface NAME, or all, searches others" }
+    }
     // The cause of an error status is the status itself, without the wrapper of the controller.
     if case .status(let status) = error {
       self.init(code, message, cause: StatusError(status))
     } else {
       self.init(code, message, cause: error)
+    }
+    self.hint = hint
+  }
+
+  /// Returns the remedy with options of the command line.
+  private static func hint(_ error: ControllerError) -> String? {
+    switch error {
+    case .timedOut, .asleep: "--timeout allows more time"
+    case .attestation(let failure):
+      failure.isForTests
+        ? "`hearth home trust test` accepts test devices, --allow-unverified this one"
+        : "--trust DIR adds trusted roots, --allow-unverified commissions it anyway"
+    case .otherProduct: "--allow-unverified commissions it anyway"
+    case .handshake(.refused(let report)) where report.code == .noSharedTrustRoots:
+      "`hearth remove DEVICE --force` removes it"
+    case .commissioningFailed(.discover, .timedOut): nil
+    case .commissioningFailed(.connectByPasscode, .handshake(.refused(let report)))
+    where report.code == .invalidParameter:
+      "`hearth share` opens that of a home of Hearth"
+    case .commissioningFailed(_, let cause): hint(cause)
+    default: nil
     }
   }
 
@@ -32,12 +57,9 @@ extension HomeError {
     case .wrongPasscode: (.accessDenied, "wrong passcode for the device")
     case .connectionLost: (.unreachable, "the connection was lost; the request may or may not have been carried out")
     case .unacknowledged: (.unreachable, "no answer; the request may or may not have been carried out")
-    case .timedOut: (.timedOut, "timed out; --timeout allows more time")
+    case .timedOut: (.timedOut, "timed out")
     case .asleep(let longest):
-      (
-        .timedOut,
-        "asleep for up to \(TimeText.text(longest)); press its button, or allow more time with --timeout"
-      )
+      (.timedOut, "asleep for up to \(TimeText.text(longest)); press its button, or allow more time")
     case .noResponse: (.timedOut, "the device accepted the request, but did not answer in time")
     case .busy: (.refused, "the device is busy (BUSY); try again")
     case .canceled: (.interrupted, "canceled")
@@ -49,19 +71,9 @@ extension HomeError {
     case .operationalCredentials(let status, let text):
       (.refused, "the device refused: \(status)\(text.isEmpty ? "" : " (\(text))")")
     case .attestation(let failure):
-      (
-        .refused,
-        "attestation failed: \(failure.explanation) (\(failure)); "
-          + (failure.isForTests
-            ? "`hearth home trust test` accepts test devices, --allow-unverified this one"
-            : "--trust DIR adds trusted roots, --allow-unverified commissions it anyway")
-      )
+      (.refused, "attestation failed: \(failure.explanation) (\(failure))")
     case .otherProduct(let expected, let found):
-      (
-        .refused,
-        "the code is for \(expected), but the device is \(found); check the code; "
-          + "--allow-unverified commissions it anyway"
-      )
+      (.refused, "the code is for \(expected), but the device is \(found); check the code")
     case .certificate(let text): (.internalError, "a certificate can't be read or created: \(text)")
     case .invalidRequest(let text): (.badArguments, text)
     case .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut):
@@ -75,7 +87,7 @@ extension HomeError {
       (
         .commissioningFailed,
         "commissioning failed at step connectByPasscode: the device does not accept new controllers (\(report.code)); "
-          + "if it is in a home already, open its commissioning window there, as with `hearth share`"
+          + "if it is in a home already, open its commissioning window there"
       )
     case .commissioningFailed(let step, let cause):
       (.commissioningFailed, "commissioning failed at step \(step.rawValue): \(codeAndMessage(cause).1)")
@@ -85,7 +97,7 @@ extension HomeError {
   private static func codeAndMessage(_ error: HandshakeError) -> (Code, String) {
     switch error {
     case .refused(let report) where report.code == .noSharedTrustRoots:
-      (.accessDenied, "the device no longer knows this fabric; remove it with --force and pair it again")
+      (.accessDenied, "the device no longer knows this fabric; remove it and pair it again")
     case .refused(let report): (.unreachable, "the device refused a session: \(report.code)")
     case .busy: (.refused, "the device is busy (BUSY); try again")
     case .timedOut: (.unreachable, "unreachable (no answer); check that it is on and on this network")
@@ -144,10 +156,10 @@ extension ControllerError {
 }
 
 extension InterfaceSelection {
-  /// A description of the searched interfaces for an error, with a hint on how to search others.
+  /// A description of the searched interfaces for an error.
   public var words: String {
     switch self {
-    case .loopback: "loopback only; --interface NAME, or all, searches others"
+    case .loopback: "loopback only"
     case .all: "all interfaces"
     case .named(let names): names.joined(separator: ", ")
     }

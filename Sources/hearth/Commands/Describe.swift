@@ -43,7 +43,7 @@ struct Describe: AsyncParsableCommand {
         do { fabrics = try await session.fabrics(of: now) } catch let error as HomeError
           where error.code == .accessDenied
         {
-          refusal = error.message
+          refusal = error.messageAndHint
         } catch {
           // The description is printed without fabrics.
         }

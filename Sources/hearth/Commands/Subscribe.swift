@@ -139,7 +139,7 @@ final class ChangePrinter: Sendable {
       }
     case .lost(let error, let delay):
       let next = delay < .seconds(1) ? "retrying" : "retrying in \(TimeSpan.text(delay))"
-      output.note("\(group.names): \(error.message); \(next)")
+      output.note("\(group.names): \(error.messageAndHint); \(next)")
     case .reportEnd: break
     }
     return false

@@ -88,7 +88,7 @@ struct Watch: AsyncParsableCommand {
     } catch let error as HomeError
       where home.hub.isUsed(home.global) && [.unreachable, .notRunning, .timedOut].contains(error.code)
     {
-      if await reader.noteUnreachable() { home.output.note("\(error.message); continuing when it is back") }
+      if await reader.noteUnreachable() { home.output.note("\(error.messageAndHint); continuing when it is back") }
       return false
     }
   }

@@ -63,12 +63,13 @@ struct Output: Sendable {
 
   /// Returns the error with its candidates as text.
   static func sentence(_ error: HomeError) -> String {
-    guard !error.candidates.isEmpty else { return error.description }
+    let text = (error.device.map { "\($0): " } ?? "") + error.messageAndHint
+    guard !error.candidates.isEmpty else { return text }
     switch error.code {
-    case .ambiguousTarget: return error.description + ":\n" + error.candidates.map { "  \($0)" }.joined(separator: "\n")
+    case .ambiguousTarget: return text + ":\n" + error.candidates.map { "  \($0)" }.joined(separator: "\n")
     default:
       let quoted = error.candidates.prefix(suggestionCount).map { "“\($0)”" }
-      return error.description + "; did you mean "
+      return text + "; did you mean "
         + (quoted.count == 1
           ? quoted[0] : quoted.dropLast().joined(separator: ", ") + " or " + quoted[quoted.count - 1])
         + "?"
@@ -77,7 +78,7 @@ struct Output: Sendable {
 
   static func object(_ error: HomeError) -> JSON {
     var object: JSON = [
-      "code": .string(error.code.rawValue), "message": .string(error.message), "device": .optional(error.device),
+      "code": .string(error.code.rawValue), "message": .string(error.messageAndHint), "device": .optional(error.device),
     ]
     let candidates = error.code == .ambiguousTarget ? error.candidates[...] : error.candidates.prefix(suggestionCount)
     if !candidates.isEmpty { object = object.adding("candidates", .texts(candidates)) }
