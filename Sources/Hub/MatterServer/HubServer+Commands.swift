@@ -144,6 +144,8 @@ extension HubServer {
     let wifi = settings.wifi[MatterServerSettings.defaultID]
     return .present([
       "fabric_id": .int(fabric.id.rawValue), "compressed_fabric_id": .int(fabric.compressedID),
+      // The index in the table of the controller, which has one fabric; a node may have given the fabric another index.
+      "fabric_index": 1,
       "schema_version": .int(Self.schemaVersion), "min_supported_schema_version": .int(Self.minimumSchemaVersion),
       "sdk_version": .string("hearth/\(options.version)"), "wifi_credentials_set": .bool(wifi != nil),
       "wifi_ssid": wifi.map { .string($0.ssid) },
