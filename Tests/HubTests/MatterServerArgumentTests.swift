@@ -157,6 +157,10 @@ import WebClient
         "set_acl_entry", #"{"node_id":5,"entry":[{"privilege":5,"subjects":null,"targets":null}]}"#,
         "entry.0.auth_mode: missing"
       ),
+      (
+        "write_attribute", #"{"node_id":5,"attribute_path":"0/31/0","value":[{"privilege":5,"auth_mode":2}]}"#,
+        "value.0.subjects: missing"
+      ),
     ])
   func refuses(command: String, arguments: String, reason: String) async throws {
     let (home, client) = try await serve()
@@ -170,8 +174,13 @@ import WebClient
     let (home, client) = try await serve()
     let own = try #require(await client.result("server_info")?["result"]?["controller_node_id"])
     let level = #""node_id":5,"endpoint_id":1,"cluster_id":8"#
+    let administrator = #"{"privilege":5,"auth_mode":2,"subjects":[\#(own)]}"#
+    let controlling = #"{"privilege":3,"auth_mode":2,"targets":[{"cluster":6}]}"#
     for (command, arguments) in [
       ("set_acl_entry", #"{"node_id":5,"entry":[{"privilege":5,"auth_mode":2,"subjects":[\#(own)],"targets":null}]}"#),
+      // Absent fields are null.
+      ("set_acl_entry", #"{"node_id":5,"entry":[\#(administrator),\#(controlling)]}"#),
+      ("set_node_binding", #"{"node_id":5,"endpoint":1,"bindings":[{"node":7,"endpoint":1}]}"#),
       // The example of the published API.
       (
         "device_command",

@@ -168,12 +168,13 @@ extension HubServer {
   // MARK: Helpers
 
   private func decoded(_ value: JSONValue, _ schema: Schema, _ name: String) throws(MatterServerError) -> [UInt8] {
+    // Clients write the fields of these lists in snake case, and may omit those that are null.
+    let isNamedList = ["entry", "bindings"].contains(name)
     do throws(ValueDecoder.Failure) {
-      return try ValueDecoder.tlv(value, schema)
+      return try ValueDecoder.tlv(value, schema, absentIsNull: isNamedList)
     } catch {
       var failure = error
-      // Clients write the fields of lists in snake case.
-      if ["entry", "bindings"].contains(name) { failure.path = failure.path.map(FieldNames.snakeCase) }
+      if isNamedList { failure.path = failure.path.map(FieldNames.snakeCase) }
       failure.path.insert(name, at: 0)
       throw MatterServerError(.invalidArguments, failure.text)
     }

@@ -15,10 +15,14 @@ struct ValueDecoder {
 
   private var writer = TLVWriter()
   private var path: [String] = []
+  private let absentIsNull: Bool
+
+  private init(absentIsNull: Bool) { self.absentIsNull = absentIsNull }
 
   /// Returns the value as one TLV element with an anonymous tag.
-  static func tlv(_ value: JSONValue, _ schema: Schema) throws(Failure) -> [UInt8] {
-    var decoder = ValueDecoder()
+  /// - Parameter absentIsNull: whether an absent field that may be null is null, instead of an error.
+  static func tlv(_ value: JSONValue, _ schema: Schema, absentIsNull: Bool = false) throws(Failure) -> [UInt8] {
+    var decoder = ValueDecoder(absentIsNull: absentIsNull)
     try decoder.write(value, schema, .anonymous)
     return decoder.writer.bytes
   }
@@ -85,7 +89,8 @@ struct ValueDecoder {
     for member in declared {
       // The server fills in the fabric of an entry.
       if member.id == GlobalAttribute.fabricIndexField { continue }
-      let value = members.last { FieldNames.matches($0.name, member) }?.value
+      var value = members.last { FieldNames.matches($0.name, member) }?.value
+      if value == nil, absentIsNull, !member.isOptional, member.schema.isNullable { value = .null }
       guard let value, !(value.isNull && member.isOptional && !member.schema.isNullable) else {
         if member.isOptional { continue }
         path.append(FieldNames.label(member.name))
