@@ -56,9 +56,13 @@ package enum JSONValue: Hashable, Sendable {
   package var texts: [String]? { array?.compactMap(\.text) }
   package var members: [Member]? { if case .object(let value) = self { value } else { nil } }
 
-  /// Returns the integer; nil if the value is not an integer of this type.
+  /// Returns the integer, also of a whole number such as 12.0; nil if the value is not an integer of this type.
   package func integer<T: FixedWidthInteger>(as _: T.Type = T.self) -> T? {
-    if case .integer(let value) = self { T(exactly: value) } else { nil }
+    switch self {
+    case .integer(let value): T(exactly: value)
+    case .number(let value): T(exactly: value)
+    default: nil
+    }
   }
 }
 

@@ -186,6 +186,7 @@ import WebClient
         "device_command",
         #"{\#(level),"command_name":"moveToLevelWithOnOff","payload":{"level":128,"transitionTime":10}}"#
       ), ("device_command", #"{\#(level),"command_name":"Stop","payload":{}}"#),
+      ("device_command", #"{"node_id":5.0,"endpoint_id":1.0,"cluster_id":8.0,"command_name":"Stop","payload":{}}"#),
     ] {
       let result = await client.result(command, arguments)
       // The device is not in the fabric.

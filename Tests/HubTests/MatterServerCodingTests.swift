@@ -1,5 +1,6 @@
 import HomeControl
 import HomeModel
+import MatterClusters
 import MatterController
 import MatterModel
 import MatterProtocol
@@ -26,6 +27,16 @@ struct MatterServerCodingTests {
     #expect(try parse("-9223372036854775809") == .number(-0x1p63))
     #expect(try parse("1.0") == .number(1))
     #expect(try parse("-2.5e-1") == .number(-0.25))
+  }
+
+  @Test func readsWholeNumbersAsIntegers() throws {
+    for (text, integer) in [("12.0", 12), ("1.2e1", 12), ("-0.0", 0), ("255.0", 255)] as [(String, UInt8)] {
+      #expect(try parse(text).integer() == integer)
+    }
+    for text in ["12.5", "256.0", "-1.0", "1e300"] { #expect(try parse(text).integer(as: UInt8.self) == nil) }
+    let level = try parse(#"{"level":12.0,"transitionTime":null,"optionsMask":0,"optionsOverride":0}"#)
+    let move = try #require(LevelControl.command(spelled: "MoveToLevel")).request
+    #expect(try ValueDecoder.tlv(level, move) == ValueDecoder.tlv(parse(level.description), move))
   }
 
   @Test func readsIndentedTextAndEscapes() throws {
