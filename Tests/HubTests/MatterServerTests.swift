@@ -267,7 +267,7 @@ struct MatterServerTests {
     #expect(await client.event("server_info_updated")?["wifi_ssid"] == "home")
     for (label, stored) in [
       (#""\#(String(repeating: "ä", count: 17))""#, JSONValue.string(String(repeating: "ä", count: 16))),
-      (#"" ""#, "Home"), (#""Hut""#, "Hut"), ("null", "Home"), (#""Villa""#, "Villa"),
+      (#"" ""#, "Home"), (#"" \tMy hut \n""#, "My hut"), (#""Hut""#, "Hut"), ("null", "Home"), (#""Villa""#, "Villa"),
     ] {
       #expect(await client.result("set_default_fabric_label", #"{"label":\#(label)}"#)?["result"] == .null)
       #expect(await client.result("get_fabric_label")?["result"] == ["fabric_label": stored])

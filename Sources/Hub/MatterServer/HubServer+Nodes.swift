@@ -107,18 +107,19 @@ extension HubServer {
     return .null
   }
 
-  /// Sets the label of the fabric, “Home” if it is null or blank. The first client that sets it owns it until it
+  /// Sets the label of the fabric without surrounding blanks, “Home” if it is null or blank. The first client that sets it owns it until it
   /// disconnects; others don't change it.
   func setFabricLabel(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
+    let text = try arguments.optionalText("label")?.drop { $0.isWhitespace }.prefix { !$0.isNewline } ?? ""
     // The label of a fabric has at most 32 bytes.
-    var label = try arguments.optionalText("label")?.prefix { !$0.isNewline }.prefix(32) ?? ""
-    while label.utf8.count > 32 { label.removeLast() }
+    var label = text.prefix(32)
+    while label.utf8.count > 32 || label.last?.isWhitespace == true { label.removeLast() }
     guard connections[arguments.client] != nil, labelOwner ?? arguments.client == arguments.client else {
       logger.notice("the label “\(label)” of the fabric is ignored: another client has set one")
       return .null
     }
     labelOwner = arguments.client
-    settings.fabricLabel = label.allSatisfy(\.isWhitespace) ? "Home" : String(label)
+    settings.fabricLabel = label.isEmpty ? "Home" : String(label)
     storeSettings()
     return .null
   }
