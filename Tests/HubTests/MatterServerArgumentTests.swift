@@ -262,6 +262,15 @@ import WebClient
     await home.close()
   }
 
+  @Test("a test node has no ICD state") func refusesStateOfTestNode() async throws {
+    let (home, client) = try await serve()
+    _ = await client.result("import_test_node", #"{"dump":"{\"data\":{\"node\":{\"attributes\":{}}}}"}"#)
+    let node = try #require(await client.result("get_nodes")?["result"]?.array?.last?["node_id"])
+    let result = await client.result("get_icd_state", #"{"node_id":\#(node)}"#)
+    #expect(result?["error_code"] == 8 && result?["details"] == "get_icd_state: test nodes have no ICD state")
+    await home.close()
+  }
+
   @Test("unreadable settings don't prevent the start") func startsWithUnreadableSettings() async throws {
     let (scratch, log) = (Scratch(), LogCounter())
     let database = try HomeDatabase.open(scratch.state.database, identity: ServedHome.identity)

@@ -134,7 +134,8 @@ extension HubServer {
   }
 
   func icdState(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
-    let node = try fabricNode(arguments)
+    let node = try known(try arguments.nodeID())
+    if testNodes.all[node.rawValue] != nil { throw arguments.invalid("test nodes have no ICD state") }
     let values = state.values[node]
     let features: UInt32? = values?[.root, IcdManagement.id].flatMap { _ in
       values?[ConcreteAttributePath(.root, IcdManagement.id, GlobalAttribute.featureMap)].flatMap {
