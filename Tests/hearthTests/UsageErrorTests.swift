@@ -33,6 +33,17 @@ import Testing
     #expect(error?.message == message && error?.candidates == candidates)
   }
 
+  @Test("--state names a directory, also in its parents", arguments: ["", "/x", "/x/y"])
+  func checksState(_ rest: String) throws {
+    let file = FileManager.default.temporaryDirectory.path + "/state-\(UUID().uuidString)"
+    try Data().write(to: URL(filePath: file))
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let options = try GlobalOptions.parse(["--state", file + rest])
+    let error = #expect(throws: HomeError.self) { try options.stateDirectory }
+    #expect(error?.code == .badArguments && error?.message == "--state: \(file) is a file; expected a directory")
+    #expect(try GlobalOptions.parse(["--state", file + "x/y"]).stateDirectory.root == file + "x/y")
+  }
+
   @Test(arguments: [["devices", "--foo"], ["on"], ["acl", "kitchen"], ["help"], ["help", "sim", "press"]])
   func acceptsKnownCommand(_ arguments: [String]) {
     #expect(UsageError.unknownCommand(arguments) == nil)

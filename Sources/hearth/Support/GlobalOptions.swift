@@ -64,12 +64,22 @@ struct GlobalOptions: ParsableArguments {
       }
       guard !state.isEmpty else { throw HomeError(.badArguments, "--state: expected the name of a directory") }
       let path = URL(filePath: state).standardizedFileURL.path
-      var isDirectory: ObjCBool = true
-      guard !FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) || isDirectory.boolValue else {
-        throw HomeError(.badArguments, "--state: \(path) is a file; expected a directory")
+      if let file = Self.file(in: path) {
+        throw HomeError(.badArguments, "--state: \(file) is a file; expected a directory")
       }
       return StateDirectory(path)
     }
+  }
+
+  /// Returns the path, or its nearest existing parent, if that is not a directory.
+  private static func file(in path: String) -> String? {
+    var (path, isDirectory) = (path, ObjCBool(false))
+    while !FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
+      let parent = (path as NSString).deletingLastPathComponent
+      guard parent != path else { return nil }
+      path = parent
+    }
+    return isDirectory.boolValue ? nil : path
   }
 
   /// A logger that writes to standard error.
