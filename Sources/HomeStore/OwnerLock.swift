@@ -29,6 +29,13 @@ package final class OwnerLock: Sendable {
     }
   }
 
+  /// Whether an owner holds the lock.
+  package static func isHeld(_ state: StateDirectory) -> Bool {
+    guard let file = try? OpenFile(state.ownerLock, O_RDWR) else { return false }
+    defer { file.unlock() }
+    return (try? file.lock()) == false
+  }
+
   /// Waits until no owner holds the lock. Another process may acquire it first.
   package static func waitUntilFree(_ state: StateDirectory) async throws(HomeError) {
     let wait = PendingWork.begin("\(process(state)), which owns the home in \(state.root), to end")

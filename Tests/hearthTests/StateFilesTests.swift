@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import HearthHome
 import Testing
 
 /// The state directory as other users or a broken disk leave it.
@@ -58,6 +59,14 @@ import Testing
 
     try FileManager.default.removeItem(at: database)
     #expect(try await hearth("rooms").status == 0)
+  }
+
+  @Test("names the owner of the home whose socket was removed") func removedSocket() async throws {
+    let hearth = Hearth()
+    let lock = try #require(try OwnerLock.acquire(StateDirectory(hearth.state)))
+    let status = try await hearth("hub", "status")
+    #expect(status.status != 13 && status.errors.contains("process \(getpid()), which owns the home"), "\(status)")
+    withExtendedLifetime(lock) {}
   }
 
   @Test(

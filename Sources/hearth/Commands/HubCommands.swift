@@ -170,7 +170,9 @@ enum HubReport {
       // Like the commands that use the home.
       own.timeout = own.connectTimeout
       do { return try await Home(through: own).beforeClosing(body) } catch let error as HomeError {
-        throw error.code == .timedOut ? OwnerLock.held(state) : error
+        // The socket of an owner may have been removed; then no other hub could start.
+        let isHeld = error.code == .timedOut || error.code == .notRunning && OwnerLock.isHeld(state)
+        throw isHeld ? OwnerLock.held(state) : error
       }
     }
   }
