@@ -10,7 +10,8 @@ import WebClient
   private func add(_ node: String) throws -> JSONValue {
     var nodes = TestNodes()
     let ids = try nodes.add(dump: #"{"data":{"node":\#(node)}}"#)
-    return try #require(nodes.all[try #require(ids.first)]).object(.of(.owner))
+    let id = try #require(ids.first)
+    return try #require(nodes.all[id]).object(.of(.owner))
   }
 
   @Test(
