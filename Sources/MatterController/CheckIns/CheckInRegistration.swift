@@ -30,6 +30,9 @@ struct CheckInRegistration: Hashable, Sendable {
     return true
   }
 
+  /// Whether a message has the counter of the latest one.
+  func isLatest(_ message: CheckInMessage) -> Bool { message.counter &- start == offset }
+
   // MARK: Storage
 
   static let prefix = "checkin/"

@@ -89,7 +89,7 @@ extension ControllerEngine {
   /// Returns the error of an operation whose timeout passed while its node was asleep.
   func sleepError(_ id: OperationID) -> ControllerError? {
     guard isHeld(id), let node = operations[id]?.node else { return nil }
-    return .asleep(longest: peers[node]?.record.longIdle?.idleDuration ?? .zero)
+    return .asleep(longest: peers[node]?.record.longIdle?.longestSilence ?? .zero)
   }
 
   // MARK: Registration
@@ -171,11 +171,22 @@ extension ControllerEngine {
       guard let key = registrations[node]?.key, let message = CheckInMessage(opening: payload, with: key) else {
         continue
       }
-      guard registrations[node]?.accept(message) == true else { return core.countDrop(.duplicate) }
+      guard registrations[node]?.accept(message) == true else {
+        core.countDrop(.duplicate)
+        return probe(node, message)
+      }
       store(registrations[node].map { [$0.stored(isNew: false)] })
       return checkedIn(node, message, from: address, at: now)
     }
     core.countDrop(.unexpectedMessage)
+  }
+
+  /// Tries once to reach a node whose latest message arrives again after a start of the controller: while it is active,
+  /// a node sends this message to each new address of the controller. It may also be a replay.
+  private mutating func probe(_ node: NodeID, _ message: CheckInMessage) {
+    guard registrations[node]?.isLatest(message) == true, peers[node]?.mayProbe == true else { return }
+    peers[node]?.mayProbe = false
+    peers[node]?.isPresumedAsleep = false
   }
 
   /// Handles the message of a node that is active and has no subscription of the controller.

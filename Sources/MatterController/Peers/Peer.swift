@@ -27,6 +27,8 @@ struct Peer: Sendable {
   var reachableUntil: Instant?
   /// Whether the node is asleep most likely, although the time of its last message is unknown.
   var isPresumedAsleep = false
+  /// Whether the latest Check-In message, if it arrives again, is a reason to try to reach the node.
+  var mayProbe = true
   /// Whether the node reported that it operates with a short idle time.
   var isShortIdle = false
   private(set) var cache: [ConcreteAttributePath: CachedValue] = [:]
