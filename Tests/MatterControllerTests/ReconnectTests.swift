@@ -126,6 +126,16 @@ import Testing
     #expect(world.error(of: read) == .busy)
   }
 
+  @Test("names the refusal of a node that is busy until the timeout") func namesBusyAtTimeout() throws {
+    var world = try commissioned()
+    try restartController(&world)
+    world.devices[0].reboot()
+    world.devices[0].handshakeReplies = Array(
+      repeating: StatusReport(.busy, .busy, data: [0xE8, 0x03]), count: 100)
+    let read = world.controller.read(OnOff.onOff, on: 1, of: 1, timeout: .milliseconds(1500), at: world.now)
+    #expect(world.error(of: read) == .busy)
+  }
+
   @Test(arguments: [StatusCode.busy, .resourceExhausted]) func retriesBusyRequests(_ status: StatusCode) throws {
     var world = try commissioned()
     world.devices[0].busyStatus = status

@@ -144,8 +144,9 @@ struct Connecting: Sendable {
     return isResumptionRejected
   }
 
-  /// The refusal by a node without a root certificate of the fabric, if it was the last failure.
+  /// The refusal by a busy node, or by one without a root certificate of the fabric, if it was the last failure.
   var refusal: ControllerError? {
+    if case .busy? = lastError { return .busy }
     let refusal = lastError.map { ControllerError.handshake($0) }
     return refusal?.isForgotten == true ? refusal : nil
   }
