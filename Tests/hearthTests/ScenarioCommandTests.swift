@@ -35,6 +35,30 @@ import Testing
     #expect(try await hearth("test", file, "--variant", "9").status == 2)
   }
 
+  /// All parts of the run use the same names, so that their results can be merged.
+  @Test("distinguishes scenarios with the same title by their files", .timeLimit(.minutes(10)))
+  func distinguishesFiles() async throws {
+    let hearth = Hearth()
+    let files = try ["a.yaml", "b.yaml"].map { try write($0, "steps:\n  - wait: 1s\n") }
+    let junit = folder.appending(path: "out.xml").path
+    func cases(_ options: String...) async throws -> Set<String> {
+      let result = try await hearth.run(["test"] + files + ["--seeds", "1..2", "--junit", junit] + options)
+      #expect(result.status == 0, "\(result)")
+      let xml = try XMLDocument(data: try Data(contentsOf: URL(filePath: junit)))
+      let names = try xml.nodes(forXPath: "//testcase").compactMap { $0 as? XMLElement }.map { element in
+        ["classname", "name"].compactMap { element.attribute(forName: $0)?.stringValue }.joined(separator: ": ")
+      }
+      #expect(names.count == Set(names).count)
+      return Set(names)
+    }
+    let whole = try await cases()
+    #expect(whole == Set(files.flatMap { file in [1, 2].map { "Lamp & co (\(file)): seed \($0)" } }))
+    let first = try await cases("--shard", "1/3")
+    let second = try await cases("--shard", "2/3")
+    let third = try await cases("--shard", "3/3")
+    #expect(first.union(second).union(third) == whole)
+  }
+
   /// A pipe can be read only once, and has no size.
   @Test(.timeLimit(.minutes(10))) func readsFilesFromPipes() async throws {
     let hearth = Hearth()

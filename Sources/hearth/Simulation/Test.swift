@@ -66,8 +66,10 @@ struct Test: AsyncParsableCommand {
 
   func run() async throws {
     if let junit { try NamedFile.checkWritable(junit) }
-    let loaded = try scenarios.flatMap { path in try Scenarios.load(path).map { (path, $0) } }
-      .filter { variant == nil || $0.1.variant == variant }
+    let loaded = Self.distinguished(
+      try scenarios.flatMap { path in try Scenarios.load(path).map { (path, $0) } }
+    )
+    .filter { variant == nil || $0.1.variant == variant }
     if let variant, loaded.isEmpty { throw HomeError(.badArguments, "no file has a variant \(variant)") }
     var runs = self.runs(of: loaded).enumerated().lazy.filter { [shard] in shard.contains($0.offset) }
       .map(\.element).makeIterator()
@@ -126,6 +128,19 @@ struct Test: AsyncParsableCommand {
 
   /// Whether steps are printed: in real time, which is slow, and on a terminal.
   private var showsSteps: Bool { realtime || isatty(STDERR_FILENO) != 0 }
+
+  /// Adds the file to a name that scenarios of several files have. All parts of a run load the same files, so a scenario
+  /// has the same name in each.
+  private static func distinguished(
+    _ scenarios: [(path: String, ScenarioDefinition)]
+  ) -> [(path: String, ScenarioDefinition)] {
+    let files = Dictionary(grouping: scenarios, by: \.1.name).mapValues { Set($0.map(\.path)) }
+    return scenarios.map { path, scenario in
+      var scenario = scenario
+      if let others = files[scenario.name], others.count > 1 { scenario.name += " (\(path))" }
+      return (path, scenario)
+    }
+  }
 
   /// Returns all runs in order. The sequence is lazy, because ranges of seeds can be too large for an array.
   private func runs(
