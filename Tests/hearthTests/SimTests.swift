@@ -93,6 +93,8 @@ import Testing
     for (arguments, expected) in [
       (["--slow", "soon"], "expected a time from 1 ms to a day"), (["--full", "shelves"], "bindings or subscriptions"),
       (["--data", "onOff.onOff=cut"], "missing, null or type"), (["--data", "onOff"], "ATTRIBUTE=VIOLATION"),
+      (["--data", "onOff.onOff=null", "--data", "onOff.onOff=missing"], "expected each attribute once"),
+      (["--slow", "-1s"], "expected a time from 1 ms to a day"),
       (["--attestation", "key"], "signature, expiry, vendor or root"), (["--heal", "--busy"], "--heal"),
     ] {
       let refused = try await hearth.run(["sim", "fault", "lamp"] + arguments)

@@ -45,7 +45,7 @@ public struct DeviceFaults: Codable, Sendable, Hashable {
       (self.violation, self.name) = (violation, name)
     }
 
-    func isSameAttribute(as other: DataFault) -> Bool {
+    package func isSameAttribute(as other: DataFault) -> Bool {
       (endpoint, cluster, attribute) == (other.endpoint, other.cluster, other.attribute)
     }
   }

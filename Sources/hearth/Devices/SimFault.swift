@@ -18,9 +18,13 @@ struct SimFault: AsyncParsableCommand {
   @OptionGroup var options: SimOptions
   @Argument(help: "The device.") var device: String
   @Flag(help: "Answer requests and handshakes with BUSY.") var busy = false
-  @Option(help: ArgumentHelp("The time between a request and its execution.", valueName: "time")) var slow: String?
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The time between a request and its execution.", valueName: "time"))
+  var slow: String?
   @Flag(help: "Send no reports after the first one of a subscription.") var silent = false
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Drop all sessions without notifying the peers, now and at this interval.", valueName: "time"))
   var dropSessions: String?
@@ -73,7 +77,11 @@ struct SimFault: AsyncParsableCommand {
       }
       let mark = SourceMark(file: "--data", line: 1, column: 1)
       do throws(DefinitionError) {
-        faults.data.append(try FaultReading.read(parts[0], at: mark, parts[1], at: mark))
+        let fault = try FaultReading.read(parts[0], at: mark, parts[1], at: mark)
+        guard !faults.data.contains(where: { $0.isSameAttribute(as: fault) }) else {
+          throw DefinitionError(at: mark, found: "attribute \(fault.name) again", expected: "each attribute once")
+        }
+        faults.data.append(fault)
       } catch {
         throw ValidationError(
           error.problems.map { "\($0)".replacing("\($0.mark): ", with: "--data: ") }.joined(separator: "\n"))
