@@ -55,6 +55,15 @@ import Testing
     #expect(wrong.status == 12 && wrong.errors.contains("home.yaml:4:11: found 0, expected a number"), "\(wrong)")
   }
 
+  @Test("refuses a port base with too few ports after it") func portBase() async throws {
+    let hearth = Hearth()
+    let path = try file(hearth, light + "    count: 3\n")
+    let highest = try await hearth("run", path, "--check", "--port-base", "65533")
+    #expect(highest.status == 0, "\(highest)")
+    let higher = try await hearth("run", path, "--check", "--port-base", "65534")
+    #expect(higher.status == 2 && higher.errors.contains("expected at most 65533"), "\(higher)")
+  }
+
   @Test("warns of devices that run already", .timeLimit(.minutes(5))) func clashes() async throws {
     let hearth = Hearth()
     _ = try await Fleet(hearth, lamp: "Clash")

@@ -92,6 +92,14 @@ public struct HomeDefinition: Sendable, Hashable {
       return nil
     }
   }
+
+  /// The highest base with which a port is left for each device, see ``ports(from:)``; nil if there are too many devices.
+  package var highestPortBase: UInt16? {
+    let taken = Set(devices.compactMap(\.port))
+    let free = stride(from: UInt16.max, to: 0, by: -1).lazy.filter { !taken.contains($0) }
+    let count = devices.count { $0.port == nil }
+    return count == 0 ? UInt16.max : free.dropFirst(count - 1).first { _ in true }
+  }
 }
 
 /// A device with all of its values.

@@ -72,6 +72,7 @@ struct Run: AsyncParsableCommand {
     try metrics.check()
     for file in [readyFile, appPipe].compactMap(\.self) { try NamedFile.checkWritable(file) }
     let (whole, home) = try definition()
+    try checkPorts(whole)
     let state = try options.stateDirectory
     let registry = FleetRegistry.standard(environment: ProcessInfo.processInfo.environment)
     let clashes = DeviceClash.find(home, FleetRegistry.running(in: registry, and: state.run))
@@ -131,6 +132,18 @@ struct Run: AsyncParsableCommand {
     await fleet.stop()
     // SIGTERM from a service manager is success; SIGINT has its own exit code.
     if try result.get() == SIGINT { throw ProcessExit.interrupted.error }
+  }
+
+  /// Checks that a port is left for each device.
+  private func checkPorts(_ home: HomeDefinition) throws {
+    guard let portBase else { return }
+    guard let highest = home.highestPortBase else {
+      throw HomeError(.badArguments, "--port-base: there are more devices than ports; omit the option")
+    }
+    guard portBase <= highest else {
+      throw HomeError(
+        .badArguments, "--port-base: too few ports are left from \(portBase) on; expected at most \(highest)")
+    }
   }
 
   /// Checks the network options in the same way as a start.

@@ -166,6 +166,12 @@ struct DefinitionTests {
     #expect(home.ports(from: 5540) == [5540, 5541, 5542, 5543])
     #expect(home.ports(from: nil) == [nil, 5541, nil, nil])
     #expect(home.ports(from: 65535) == [65535, 5541, nil, nil])
+    #expect(home.highestPortBase == 65533)
+    #expect(home.ports(from: 65533) == [65533, 5541, 65534, 65535])
+    let taken = try load(
+      "devices: [{name: A, type: plug, port: 65535}, {name: B, type: plug}, {name: C, type: plug, port: 65533}]")
+    #expect(taken.highestPortBase == 65534)
+    #expect(try load("devices: [{name: A, type: plug, port: 1}]").highestPortBase == 65535)
   }
 
   @Test("types values by YAML without a catalogue")
