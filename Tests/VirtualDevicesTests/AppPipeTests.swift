@@ -95,6 +95,9 @@ import Testing
       devices:
         - { name: Motion, room: Hall, type: occupancy sensor }
         - { name: Air, type: air quality sensor }
+        - name: Bridge
+          type: bridge
+          devices: [{ name: Motion, room: Attic, type: occupancy sensor }]
       """
     let fleet = try await Fleet.start(
       try HomeDefinition.load(simulating: [("home.yaml", text)]), options, on: group,
@@ -111,6 +114,10 @@ import Testing
 
     try await write(#"{"Name": "SetOccupancy", "EndpointId": 1, "Occupancy": 1, "Node": "Hall/Motion"}"#)
     #expect(try await eventually { try await readings()[0] == "occupied" })
+    // Also a device behind a bridge, whose endpoints are numbered from 1.
+    try await write(#"{"Name": "SetOccupancy", "EndpointId": 1, "Occupancy": 1, "Node": "Attic/Motion"}"#)
+    #expect(try await eventually { try await fleet.status().devices[2].bridged[0].reading == "occupied" })
+    try await write(#"{"Name": "PowerOnReboot", "Node": "Attic/Motion"}"#)
     // None of these ends the process or the pipe.
     try await write("nonsense")
     try await write(#"{"Name": "SetAirQuality", "NewValue": 3}"#)
@@ -120,12 +127,12 @@ import Testing
     try await write(#"{"Name": ""# + String(repeating: "x", count: 70_000) + #""}"#)
     try await write(#"{"Name": "SetAirQuality", "NewValue": 4, "Node": "Air"}"#)
     #expect(try await eventually { try await readings()[1] == "poor" })
-    #expect(await eventually { log.list.withLock { $0.count } == 6 })
+    #expect(await eventually { log.list.withLock { $0.count } == 7 })
     let messages = log.list.withLock { $0 }
     for part in [
       "app pipe: nonsense: not a JSON object", "several devices; expected “Node”", "there is no device “Nowhere”",
       "it has no such attribute", "the value is out of range; expected Unknown (0), Good (1)",
-      "longer than 65536 bytes",
+      "longer than 65536 bytes", "it restarts with its node; use “Bridge”",
     ] { #expect(messages.contains { $0.contains(part) }, "\(part): \(messages)") }
 
     await fleet.stop()

@@ -53,7 +53,7 @@ struct PhysicalActions: Sendable {
   /// Performs a command of an app pipe. May be called on any loop.
   @Sendable func perform(_ command: PipeCommand) -> EventLoopFuture<ControlReply> {
     let found = onEachLoop { devices in
-      devices.filter { device in command.node.map { $0 == device.value.definition.path } ?? true }
+      devices.filter { device in command.node.map { device.value.place(named: $0) != nil } ?? true }
     }
     return found.flatMap { found in
       let found = found.flatMap { $0 }

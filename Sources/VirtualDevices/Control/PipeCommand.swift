@@ -26,9 +26,10 @@ struct PipeCommand: Sendable, Hashable {
     case restart(isOrderly: Bool)
   }
 
-  /// The path of the device; nil for the only one.
+  /// The path of the device, of one behind a bridge, or of a part; nil for the only device.
   var node: String?
-  /// Nil for the first endpoint with the attribute.
+  /// Nil for the first endpoint with the attribute. Those of a device behind a bridge and of a part are numbered within
+  /// it.
   var endpoint: UInt16?
   var action: Action
 
@@ -137,7 +138,7 @@ struct Field: Decodable {
 extension VirtualDevice {
   /// Performs a command of an app pipe.
   func perform(_ command: PipeCommand) throws(ControlError) {
-    guard let place = place(named: definition.path) else { return }
+    guard let place = place(named: command.node ?? definition.path) else { return }
     try perform(command.action, on: place.endpoints(command.endpoint), at: place)
   }
 
@@ -173,6 +174,9 @@ extension VirtualDevice {
       }
       throw ControlError(.notFound, "it has no ConfigurationVersion; expected a device with “provisional: true”")
     case .restart(let isOrderly):
+      guard place.bridged == nil else {
+        throw ControlError(.refused, "it restarts with its node; use “\(definition.path)”")
+      }
       if isOrderly { stop() } else { cutPower() }
       try switchPower(true, at: place)
     }
