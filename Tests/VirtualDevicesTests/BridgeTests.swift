@@ -236,7 +236,7 @@ import Testing
     ),
     (
       "      - { name: A, type: button, buttons: [] }",
-      "5:43: found a list, expected a list of the buttons' names such as [On, Off], at most 16"
+      "5:43: found a list, expected a list of 1 to 16 names of buttons, such as [On, Off]"
     ),
     (
       "      - { name: A, type: button, buttons: [Up, up] }",

@@ -75,7 +75,10 @@ import Testing
       func code(_ change: () throws -> Void) -> ControlError.Code? {
         (#expect(throws: ControlError.self) { try change() })?.code
       }
-      #expect(code { _ = try device.parse(bridged: "{ name: C, type: toaster }") } == .badRequest)
+      let unknown = #expect(throws: ControlError.self) { try device.parse(bridged: "{ name: C, type: foo }") }
+      #expect(unknown?.code == .badRequest)
+      #expect(unknown?.message.hasPrefix("found device type “foo”, expected “Generic Switch”, ") == true)
+      #expect(unknown?.message.contains("OTA Provider") == false)
       #expect(code { _ = try device.parse(bridged: "{ name: C, type: bridge, devices: [] }") } == .badRequest)
       #expect(code { _ = try device.parse(bridged: "") } == .badRequest)
       #expect(code { try device.add(try device.parse(bridged: "{ name: a, type: plug }")) } == .refused)

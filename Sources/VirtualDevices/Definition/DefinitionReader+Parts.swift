@@ -83,7 +83,7 @@ extension DefinitionReader {
   private static let buttonLimit = 16
 
   private mutating func readButtons(_ node: Node) -> [String] {
-    let expected = "a list of the buttons' names such as [On, Off], at most \(Self.buttonLimit)"
+    let expected = "a list of 1 to \(Self.buttonLimit) names of buttons, such as [On, Off]"
     guard case .sequence(let sequence) = node, (1...Self.buttonLimit).contains(sequence.count) else {
       report(node, expected: expected)
       return []

@@ -147,7 +147,7 @@ struct DefinitionReader: DocumentReader {
       report(at: mark, found: "a device without \(key)", expected: "“\(key): …”")
     }
     let name = name(fields["name"], what: "the device's name")
-    let kind = fields["type"].flatMap { readKind($0) }
+    let kind = fields["type"].flatMap { readKind($0, at: position) }
     if position != .node, kind?.sharesNode == false, let node = fields["type"] {
       report(node, expected: "a device that can be \(position == .bridged ? "behind a bridge" : "a part of another")")
     }
@@ -238,9 +238,9 @@ struct DefinitionReader: DocumentReader {
     return Marked(value: text.uppercased(), mark: document.mark(of: node))
   }
 
-  mutating func readKind(_ node: Node) -> DeviceKind? {
+  mutating func readKind(_ node: Node, at position: Position = .node) -> DeviceKind? {
     guard let text = node.scalar?.string, let kind = DeviceKind.named(text) else {
-      let names = DeviceKind.all.map(\.name)
+      let names = DeviceKind.all.filter { position == .node || $0.sharesNode }.map(\.name)
       let text = node.scalar?.string ?? ""
       if DeviceKind.isUnstandardized(text) {
         report(

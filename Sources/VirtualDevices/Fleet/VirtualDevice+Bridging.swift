@@ -44,6 +44,10 @@ extension VirtualDevice {
       return try definition.bridgedDevices(node, in: document)
     } catch let error as ControlError {
       throw error
+    } catch let error as DefinitionError {
+      // The positions are those in a text of `hearth sim add`.
+      let problems = error.problems.map { "\($0)".replacing("\($0.mark): ", with: "") }
+      throw ControlError(.badRequest, problems.joined(separator: "\n"))
     } catch {
       throw ControlError(.badRequest, "\(error)")
     }
