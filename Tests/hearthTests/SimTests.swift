@@ -105,6 +105,13 @@ import Testing
     #expect(try await hearth("sim", "add", "bridge", "Fan", "--type", "plug", "--room", "Den").status == 0)
     #expect(try await hearth("sim", "ps").output.contains("Fan"))
     #expect(try await hearth("sim", "add", "bridge", "Fan", "--type", "plug", "--room", "Den").status == 8)
+    let twice = try await hearth("sim", "add", "bridge", "X1", "X2", "x1", "--type", "plug")
+    #expect(twice.status == 2 && twice.errors.contains("“x1” is named twice"), "\(twice)")
+    let second = try await hearth("sim", "add", "bridge", "X3", "Den/Fan", "--type", "plug")
+    #expect(second.status != 0 && second.errors.contains("only added X3"), "\(second)")
+    let remaining = try await hearth("sim", "remove", "bridge", "fan", "Den/Fan")
+    #expect(remaining.status == 2 && remaining.errors.contains("“Den/Fan” is named twice"), "\(remaining)")
+    #expect(try await !hearth("sim", "ps").output.contains("X1"))
     #expect(try await hearth("sim", "remove", "lamp", "fan").status == 3)
     #expect(try await hearth("sim", "remove", "bridge", "fan").status == 0)
     #expect(try await hearth("sim", "get", "fan.onOff.onOff").status == 3)
@@ -119,11 +126,20 @@ import Testing
           - { name: Control, type: control bridge }
           - { name: Knob, type: generic switch, switch: latching }
           - { name: Fridge, type: refrigerator }
+          - { name: Bell, type: chime, sounds: [Ding Dong, Westminster] }
 
         """)
     let refused = try await hearth("sim", "press", "Control", "latch", "--position", "1")
     #expect(refused.status == 8 && refused.errors.contains("has no latch"), "\(refused)")
     #expect(try await hearth("sim", "press", "Knob", "latch", "--position", "1").status == 0)
+    for (arguments, expected) in [
+      (["press", "Knob", "short"], "a latching switch keeps its position"),
+      (["press", "Knob", "latch", "--position", "99"], "expected a position from 0 to 1"),
+      (["set", "bell.chime.selectedChime=9"], "expected Ding Dong (0) or Westminster (1)"),
+    ] {
+      let refused = try await hearth.run(["sim"] + arguments)
+      #expect(refused.status == 8 && refused.errors.contains(expected), "\(refused)")
+    }
     #expect(try await hearth("sim", "get", "knob.1.switch.currentPosition").output == "1\n")
     #expect(try await hearth("sim", "set", "fridge.3.door=open").status == 0)
   }

@@ -91,7 +91,7 @@ extension VirtualDevice {
   package func move(_ moves: [SwitchMove], on endpoint: EndpointID) throws(ControlError) {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
     try checkPower(ClusterPath(endpoint, Switch.id), host)
-    guard host.perform({ engine, _ in engine.value(Switch.currentPosition, on: endpoint) }) != nil else {
+    guard let positions = host.perform({ engine, _ in engine.value(Switch.numberOfPositions, on: endpoint) }) else {
       // A light switch has no position: it toggles the nodes that it is bound to.
       if host.perform({ engine, _ in engine.value(Binding.binding, on: endpoint) }) != nil {
         let count = host.perform { engine, now in engine.control(OnOff.toggle, NoFields(), from: endpoint, at: now) }
@@ -100,7 +100,15 @@ extension VirtualDevice {
       }
       throw ControlError(.refused, "it has no buttons")
     }
-    try withEngine { (engine, now) throws(StatusError) in try engine.operate(switchOn: endpoint, moves, at: now) }
+    let path = ConcreteAttributePath(endpoint, Switch.id, GlobalAttribute.featureMap)
+    let features = host.perform { engine, now in engine.value(of: path, at: now) }.flatMap { try? UInt32(tlv: $0) } ?? 0
+    guard moves.count <= 1 || features & Switch.latchingSwitch.mask == 0 else {
+      throw ControlError(.refused, "a latching switch keeps its position; use “latch” and a position")
+    }
+    try withEngine(expected: "a position from 0 to \(max(0, Int(positions) - 1))") {
+      (engine, now) throws(StatusError) in
+      try engine.operate(switchOn: endpoint, moves, at: now)
+    }
   }
 
   /// Returns the first of the endpoints with an attribute, and its value.
@@ -131,7 +139,7 @@ extension VirtualDevice {
     }
     let range: ClosedRange<Int64>? = host?.perform { engine, _ in engine.range(of: path) } ?? nil
     let (values, unit) = (host?.perform { engine, _ in engine.values(of: path) } ?? nil, ValueUnit(cluster, attribute))
-    let names = info?.schema.namedValues(among: values)
+    let names = info?.schema.namedValues(among: values) ?? sounds(path)
     func text(_ number: Int64) -> String { unit?.text(number) ?? "\(number)" }
     try withEngine(expected: names ?? range.map { "\(text($0.lowerBound)) to \(text($0.upperBound))" }) {
       (engine, now) throws(StatusError) in
@@ -141,6 +149,15 @@ extension VirtualDevice {
       } else {
         try engine.act(set: path, encoded: value, at: now)
       }
+    }
+  }
+
+  /// Returns the sounds that a chime can select; nil for another attribute.
+  private func sounds(_ path: ConcreteAttributePath) -> String? {
+    guard path == Chime.selectedChime.path(on: path.endpoint) else { return nil }
+    let sounds = host?.perform { engine, _ in engine.value(Chime.installedChimeSounds, on: path.endpoint) } ?? nil
+    return sounds.flatMap { sounds in
+      DefinitionReader.list(Dictionary(sounds.map { (UInt64($0.chimeID), $0.name) }) { first, _ in first })
     }
   }
 
