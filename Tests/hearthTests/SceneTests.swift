@@ -8,6 +8,8 @@ import Testing
     let fleet = try await Fleet.lampWithCode(hearth)
     #expect(try await hearth("pair", fleet.code, "--name", "Lamp", "-q").status == 0)
     #expect(try await hearth("on", "lamp").status == 0)
+    let blank = try await hearth("scene", "store", "   ", "lamp")
+    #expect(blank.status == 2 && blank.errors.contains("not only blanks"), "\(blank)")
     let stored = try await hearth.run(["scene", "store", "Evening", "lamp", "--over", "0s"])
     #expect(stored.status == 0 && stored.output.contains("Evening"), "\(stored.output)\(stored.errors)")
     #expect(try await hearth("off", "lamp").status == 0)

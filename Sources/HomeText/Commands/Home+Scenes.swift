@@ -33,8 +33,9 @@ extension Home {
   /// don't answer are ignored.
   /// - Throws: ``HomeError`` `badArguments` for an empty or too long name; `refused` if all numbers are in use.
   package func sceneNumber(for name: String, on targets: [Target]) async throws(HomeError) -> UInt8 {
-    guard (1...Self.sceneNameLimit).contains(name.utf8.count) else {
-      throw HomeError(.badArguments, "“\(name)”: a scene's name has 1 to \(Self.sceneNameLimit) bytes")
+    guard (1...Self.sceneNameLimit).contains(name.utf8.count), !name.allSatisfy(\.isWhitespace) else {
+      throw HomeError(
+        .badArguments, "“\(name)”: a scene's name has 1 to \(Self.sceneNameLimit) bytes, not only blanks")
     }
     var taken: Set<UInt8> = []
     for target in targets {
