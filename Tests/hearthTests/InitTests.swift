@@ -55,6 +55,10 @@ import VirtualDevices
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
     #expect(try await hearth("init", "house", hearth.state + "/none/home.yaml").status == 2)
     #expect(try await hearth("init", "castle").status == 2)
+    // A shell can run the printed command.
+    let spaced = hearth.state + "/my home.yaml"
+    let written = try await hearth("init", "house", spaced)
+    #expect(written.status == 0 && written.output.contains("start it with `hearth run '\(spaced)'`"), "\(written)")
   }
 
   /// The output of `hearth doctor --json`.

@@ -33,8 +33,10 @@ import Testing
     let port = (log.components(separatedBy: "metrics at http://127.0.0.1:").last ?? "").prefix { $0.isNumber }
     let other = hearth.state + "/other.yaml"
     try "devices:\n  - { name: Other, type: plug }\n".write(toFile: other, atomically: true, encoding: .utf8)
-    for (address, reason) in [(String(port), "the port is in use; expected"), ("192.0.2.1:0", "not have this address")]
-    {
+    for (address, reason) in [
+      (String(port), "the port is in use; expected"), ("192.0.2.1:0", "not have this address"),
+      ("256.1.1.1:80", "can't serve metrics on 256.1.1.1:80: unknown host; expected"),
+    ] {
       let refused = try await hearth("run", other, "--metrics", address)
       #expect(refused.status == 2 && refused.errors.contains(reason), "\(refused)")
     }

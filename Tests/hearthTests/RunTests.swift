@@ -106,6 +106,10 @@ import Testing
     }
     #expect(try await hearth("run", path, "--mdns", "pigeons").status == 2)
     #expect(try await hearth("run", hearth.state + "/none.yaml").status == 3)
+    for option in ["--ready-file", "--app-pipe"] {
+      let unnamed = try await hearth("run", path, option, "")
+      #expect(unnamed.status == 2 && unnamed.errors.contains("expected the name of a file"), "\(unnamed)")
+    }
     for (option, file) in [("--ready-file", "/nonexistent/ready"), ("--app-pipe", "/nonexistent/pipe")] {
       for check in [["--check"], []] {
         let refused = try await hearth.run(["run", path, option, file] + check)

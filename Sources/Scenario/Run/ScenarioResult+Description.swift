@@ -43,7 +43,7 @@ extension ScenarioDefinition {
   ///   - defect: the seeded defect of the run.
   public func again(seed: UInt64?, defect: SeededDefect? = nil) -> String? {
     guard let file = files.first else { return nil }
-    var words = ["hearth test", Self.quoted(file.name), seed.map { "--seed \($0)" } ?? "--realtime"]
+    var words = ["hearth test", file.name.shellWord, seed.map { "--seed \($0)" } ?? "--realtime"]
     if let variant { words.append("--variant \(variant)") }
     if let defect { words.append("--defect \(defect.rawValue)") }
     return words.joined(separator: " ")
@@ -63,10 +63,12 @@ extension ScenarioDefinition {
     let pad = String(repeating: " ", count: number.count)
     return text + "\n\(pad) | \(String(repeating: " ", count: column))^"
   }
+}
 
-  /// Quotes a word for a shell.
-  private static func quoted(_ word: String) -> String {
-    let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@%,".contains($0) }
-    return isPlain && !word.isEmpty ? word : "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
+extension String {
+  /// The text as one word of a shell command, quoted if necessary.
+  package var shellWord: String {
+    let isPlain = allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@%,".contains($0) }
+    return isPlain && !isEmpty ? self : "'" + replacing("'", with: "'\\''") + "'"
   }
 }

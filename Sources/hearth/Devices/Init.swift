@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import HearthHome
+import Scenario
 
 /// `hearth init`.
 struct Init: ParsableCommand {
@@ -26,7 +27,7 @@ struct Init: ParsableCommand {
     if let file { try write(text, to: file) }
     options.output.result(
       ["kind": .string(kind.rawValue), "file": .optional(file), "text": .string(text)],
-      file.map { "wrote \($0); start it with `hearth run \($0)`" } ?? text.trimmed)
+      file.map { "wrote \($0); start it with `hearth run \($0.shellWord)`" } ?? text.trimmed)
   }
 
   /// Writes the definition and the files that it uses, or nothing if one of them exists with other contents.

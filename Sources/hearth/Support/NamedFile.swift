@@ -29,9 +29,14 @@ enum NamedFile {
     do { return try TextFile.bytes(path) } catch { throw unusable(path, error) }
   }
 
+  private static func checkNamed(_ path: String) throws(HomeError) {
+    guard !path.isEmpty else { throw HomeError(.badArguments, "expected the name of a file") }
+  }
+
   /// Checks that a file can be written later, without writing it.
-  /// - Throws: `badArguments` for a directory, a missing parent directory or a missing permission.
+  /// - Throws: `badArguments` for an empty name, a directory, a missing parent directory or a missing permission.
   static func checkWritable(_ path: String) throws(HomeError) {
+    try checkNamed(path)
     let url = URL(filePath: path).resolvingSymlinksInPath()
     func isDirectory(_ path: String) -> Bool? {
       var isDirectory: ObjCBool = false
@@ -66,7 +71,7 @@ enum NamedFile {
 
   /// The same for bytes.
   static func write(_ bytes: [UInt8], to path: String) throws {
-    guard !path.isEmpty else { throw HomeError(.badArguments, "expected the name of a file") }
+    try checkNamed(path)
     do {
       let url = URL(filePath: path).resolvingSymlinksInPath()
       let kind = try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType

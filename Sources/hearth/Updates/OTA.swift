@@ -3,6 +3,7 @@ import HearthHome
 import HomeText
 import MatterDevice
 import MatterProtocol
+import Scenario
 import VirtualDevices
 
 /// `hearth ota`.
@@ -53,7 +54,7 @@ struct OTA: AsyncParsableCommand {
       try NamedFile.write(image.encoded, to: file)
       options.output.result(
         SoftwareImageReport.json(image.header, file: file),
-        "wrote \(file); update a device with `hearth ota update DEVICE \(file)`")
+        "wrote \(file); update a device with `hearth ota update DEVICE \(file.shellWord)`")
     }
   }
 
