@@ -44,7 +44,7 @@ import Testing
     func cases(_ options: String...) async throws -> Set<String> {
       let result = try await hearth.run(["test"] + files + ["--seeds", "1..2", "--junit", junit] + options)
       #expect(result.status == 0, "\(result)")
-      let xml = try XMLDocument(contentsOf: URL(filePath: junit))
+      let xml = try XMLDocument(data: try Data(contentsOf: URL(filePath: junit)))
       let names = try xml.nodes(forXPath: "//testcase").compactMap { $0 as? XMLElement }.map { element in
         ["classname", "name"].compactMap { element.attribute(forName: $0)?.stringValue }.joined(separator: ": ")
       }

@@ -98,7 +98,7 @@ public struct HomeDefinition: Sendable, Hashable {
     let taken = Set(devices.compactMap(\.port))
     let free = stride(from: UInt16.max, to: 0, by: -1).lazy.filter { !taken.contains($0) }
     let count = devices.count { $0.port == nil }
-    return count == 0 ? .max : free.dropFirst(count - 1).first { _ in true }
+    return count == 0 ? UInt16.max : free.dropFirst(count - 1).first { _ in true }
   }
 }
 
