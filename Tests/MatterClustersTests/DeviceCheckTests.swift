@@ -170,7 +170,9 @@ import Testing
     node[1, Descriptor.deviceTypeList] = [DeviceTypeStruct]().tlv
     #expect(
       node.violations.filter { !$0.contains("mandatory for Root Node") } == [
-        "endpoint 1: has no device type", "endpoint 2: cluster Descriptor is missing",
+        "endpoint 1: has no device type",
+        "endpoint 1, Descriptor: attribute DeviceTypeList (0x0000) has a wrong number of entries; expected at least 1",
+        "endpoint 2: cluster Descriptor is missing",
         "endpoint 3: is a Root Node; expected endpoint 0 only",
       ])
     var root = Node()

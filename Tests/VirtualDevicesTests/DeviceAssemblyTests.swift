@@ -77,7 +77,7 @@ import Testing
     arguments: [
       (
         "water valve", "valveConfigurationAndControl.levelStep: 7, valveConfigurationAndControl.defaultOpenLevel: 10",
-        "10", "a number from 1 to 100 in steps of 7, or 100"
+        "10", "a number from 1% to 100% in steps of 7, or 100"
       ),
       ("door lock", "doorLock.minPINCodeLength: 9", "9", "a number from 0 to 8"),
       ("pump", "pumpConfigurationAndControl.minConstSpeed: 5000", "5000", "a number from 0 to 4000, or null"),

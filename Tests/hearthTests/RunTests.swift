@@ -124,8 +124,8 @@ import Testing
     // Not even root can create a directory below a file.
     try light.write(toFile: hearth.state, atomically: true, encoding: .utf8)
     let result = try await Hearth(state: hearth.state + "/state")("run", hearth.state)
-    #expect(result.status == 1)
-    #expect(result.errors.contains("choose another directory with --state"))
+    #expect(result.status == 2)
+    #expect(result.errors.contains("--state: \(hearth.state) is a file; expected a directory"))
     #expect(!result.errors.contains("NSUnderlyingError"))
   }
 

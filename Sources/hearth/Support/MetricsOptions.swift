@@ -55,7 +55,8 @@ struct MetricsOptions: ParsableArguments, Sendable {
     case EADDRNOTAVAIL: "the host does not have this address; expected one of its own"
     case EACCES: "permission denied; expected a port from 1024 on"
     case let code?: String(cString: strerror(code))
-    case nil where error is SocketAddressError: "unknown host; expected an address of this host"
+    case nil where error is SocketAddressError || error is SocketAddressError.UnknownHost:
+      "unknown host; expected an address of this host"
     case nil: "\(error)"
     }
   }

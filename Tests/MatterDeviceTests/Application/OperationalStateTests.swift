@@ -32,9 +32,13 @@ import Testing
   private func phase(_ node: TestNode) -> UInt8? { node[OperationalState.currentPhase].wrapped }
 
   @Test func servesMandatoryElements() throws {
+    let modes = [
+      ApplianceMode("Vacuum", [RvcCleanMode.ModeTag.vacuum.rawValue]),
+      ApplianceMode("Mop", [RvcCleanMode.ModeTag.mop.rawValue]),
+    ]
     for servers in [
       ApplianceServers.laundryWasher(Self.program), ApplianceServers.laundryDryer(Self.program),
-      ApplianceServers.dishwasher(Self.program), ApplianceServers.robotVacuum(ApplianceProgram()),
+      ApplianceServers.dishwasher(Self.program), ApplianceServers.robotVacuum(ApplianceProgram(modes: modes)),
     ] {
       for server in servers {
         expectConformance(of: server)

@@ -120,7 +120,8 @@ import Testing
 
   @Test func restrictsUsersToWeekDays() throws {
     let node = TestNode.lock()
-    try node.setCredential("1234", at: 1, userType: .weekDayScheduleUser)
+    try node.setCredential("1234", at: 1)
+    try node.setUser(1, .modify, type: .weekDayScheduleUser)
     func refusal() -> Status { status { try node.unlockDoor("1234") } }
     #expect(refusal() == Status(.failure), "there is no clock")
     // Monday, 2026-11-23, 12:00 UTC.
@@ -141,7 +142,8 @@ import Testing
   @Test func restrictsUsersToBothKinds() throws {
     let node = TestNode.lock()
     node.setClock(848_707_200 + 43_200)
-    try node.setCredential("1234", at: 1, userType: .scheduleRestrictedUser)
+    try node.setCredential("1234", at: 1)
+    try node.setUser(1, .modify, type: .scheduleRestrictedUser)
     func refusal() -> Status { status { try node.unlockDoor("1234") } }
     #expect(setYearDay(node, 1, user: 1, 848_707_200...848_790_000) == .success)
     #expect(refusal() == .success)
