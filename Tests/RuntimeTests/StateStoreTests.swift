@@ -193,6 +193,7 @@ import Testing
     let error = #expect(throws: StoreError.self) { try open() }
     #expect(error?.code == .inUse)
     #expect(error?.description.contains(path) == true)
+    #expect(throws: StoreError(.inUse, path: path), "a refusal keeps the lock") { try open() }
     first.close()
     _ = try open()
   }

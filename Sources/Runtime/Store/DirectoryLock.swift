@@ -38,7 +38,6 @@ final class DirectoryLock: Sendable {
     let folder = try Self.status(path)
     let id = FileID(device: folder.st_dev, folder: folder.st_ino, number: inode % Self.fileCount)
     let byte = off_t(inode / Self.fileCount)
-    (self.id, self.byte) = (id, byte)
     let isLocked = try Self.files.withLock { files throws(StoreError) in
       var lockFile =
         if let open = files[id] { open } else { LockFile(file: try OpenFile("\(path)/\(id.number)", O_RDWR | O_CREAT)) }
@@ -47,7 +46,9 @@ final class DirectoryLock: Sendable {
       files[id] = lockFile
       return true
     }
-    if !isLocked { throw StoreError(.inUse, path: directory) }
+    guard isLocked else { throw StoreError(.inUse, path: directory) }
+    // Only now: the deinitializer of a complete lock would unlock the byte of another one.
+    (self.id, self.byte) = (id, byte)
   }
 
   deinit {
