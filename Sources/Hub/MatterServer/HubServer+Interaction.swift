@@ -168,7 +168,7 @@ extension HubServer {
   // MARK: Helpers
 
   private func decoded(_ value: JSONValue, _ schema: Schema, _ name: String) throws(MatterServerError) -> [UInt8] {
-    // Clients write the fields of these lists in snake case, and may omit those that are null.
+    // Clients write the fields of these lists in snake case, and may omit null fields.
     let isNamedList = ["entry", "bindings"].contains(name)
     do throws(ValueDecoder.Failure) {
       return try ValueDecoder.tlv(value, schema, absentIsNull: isNamedList)

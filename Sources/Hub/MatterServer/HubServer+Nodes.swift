@@ -107,8 +107,8 @@ extension HubServer {
     return .null
   }
 
-  /// Sets the label of the fabric without surrounding blanks, “Home” if it is null or blank. The first client that sets it owns it until it
-  /// disconnects; others don't change it.
+  /// Sets the label of the fabric without surrounding blanks, or “Home” if it is null or blank. After a client has set
+  /// it, others don't change it until that client disconnects.
   func setFabricLabel(_ arguments: CommandArguments) throws(MatterServerError) -> JSONValue {
     let text = try arguments.optionalText("label")?.drop { $0.isWhitespace }.prefix { !$0.isNewline } ?? ""
     // The label of a fabric has at most 32 bytes.

@@ -81,7 +81,7 @@ final class HubConnection {
   var isCatchingUp = false
   /// The number of requests without a reply.
   var ownOutstanding = 0
-  /// The number of those that revoke an invitation.
+  /// The number of requests without a reply that revoke an invitation.
   var revocations = 0
   /// The requests that were not started yet, in order of arrival.
   var requests: [Request] = []

@@ -1,6 +1,6 @@
 public import MatterCrypto
 
-/// The validity period of a certificate. Its times are those since 2000-01-01 00:00 UTC, in whole seconds up to 2136.
+/// The validity period of a certificate. Its times count from 2000-01-01 00:00 UTC, in whole seconds up to 2136.
 public struct CertificateValidity: Hashable, Sendable {
   /// The first second.
   public var notBefore: Duration

@@ -42,7 +42,7 @@ struct PeerTable: Sendable {
     positions[node].map { row[$0]?.connecting != nil && row[$0]?.waiting.isEmpty == true } ?? false
   }
 
-  /// Removes an operation from those that wait for a session with the node, or for its activity.
+  /// Removes an operation that waits for a session with the node, or until the node is active.
   mutating func removeWaiting(_ operation: OperationID, of node: NodeID) {
     guard let position = positions[node], isWaiting(operation, at: position) else { return }
     row[position]?.waiting.removeAll { $0 == operation }

@@ -34,8 +34,8 @@ extension DeviceEngine {
     }
   }
 
-  /// The data versions of all clusters, sorted by their paths. They are the same as long as no attribute has changed,
-  /// except those that are computed at each read. Matter Core § 7.13.2.1.
+  /// The data versions of all clusters, sorted by their paths. They change with each attribute that is stored, not
+  /// with attributes that are computed at each read. Matter Core § 7.13.2.1.
   package var dataVersions: [UInt32] { context.node.clusters.map(\.dataVersion) }
 
   /// Calls the body with the encoded value of each attribute of some clusters, sorted, as read by an administrator without a

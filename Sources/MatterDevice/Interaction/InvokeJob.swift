@@ -75,7 +75,7 @@ struct InvokeJob: Sendable {
     if self.message == nil { self.message = message } else { furtherMessages.append(message) }
   }
 
-  /// Returns the endpoints that a wildcard selects: those that have the command. Matter Core § 8.2.1.6.
+  /// Returns the endpoints with the command, which a wildcard selects. Matter Core § 8.2.1.6.
   private func endpoints(of path: CommandPath, _ context: ServerContext) -> [EndpointID] {
     context.endpoints.filter { mayRun(path, on: $0, context) }
   }

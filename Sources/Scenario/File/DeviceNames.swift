@@ -190,8 +190,8 @@ struct DeviceNames: Sendable {
     Self.unique(SimulatedDevice.clusters(of: device).flatMap(\.self) + nodeClusters(of: device).plain)
   }
 
-  /// Returns the clusters of a device's node, without and with those that have to be named, because attributes of the
-  /// application have the same names.
+  /// Returns the clusters of a device's node in two groups. Attributes of the second group are found only together with the
+  /// name of their cluster, because attributes of the application have the same names.
   private func nodeClusters(of device: DeviceDefinition) -> (plain: [any Cluster.Type], named: [any Cluster.Type]) {
     let power: [any Cluster.Type] = SimulatedDevice.hasBattery(device) ? [PowerSource.self] : []
     guard let whole = whole(of: device.path) else {

@@ -127,7 +127,7 @@ extension SimulatedHome {
   }
 }
 
-/// A comparison of the values of a device with those that a home knows.
+/// A comparison of the values of a device with the values that a home knows.
 struct ValueComparison {
   let host: EngineHost<DeviceEngine>
   let versions: [UInt32]
