@@ -24,7 +24,7 @@ public struct ControllerEngine: Engine {
   var random: any RandomSource
   var authority: FabricAuthority
 
-  var peers = PeerTable()
+  var peers = KeyedRow<NodeID, Peer>()
   /// The deadlines of the searches for sessions; see ``Connecting/wakeUp``.
   var connecting = Deadlines<NodeID>()
   var handshakes: [HandshakeID: HandshakeOwner] = [:]
@@ -69,7 +69,7 @@ public struct ControllerEngine: Engine {
     tagTable = TagTable(state)
     unconfirmed = UnconfirmedTable(state)
     registrations = CheckInRegistration.registrations(in: state)
-    let resumption = peers.ids.sorted().compactMap { node in
+    let resumption = peers.keys.sorted().compactMap { node in
       state[PeerRecord.resumptionKey(node)].flatMap {
         ResumptionRecord(stored: $0, fabric: FabricAuthority.fabricIndex)
       }
@@ -91,14 +91,14 @@ public struct ControllerEngine: Engine {
 
   /// The nodes of the fabric, by id.
   public var nodes: [PeerRecord] {
-    peers.all.filter(\.isStored).map(\.record).sorted { $0.nodeID < $1.nodeID }
+    peers.values.filter(\.isStored).map(\.record).sorted { $0.nodeID < $1.nodeID }
   }
 
   /// Returns the stored record of a node.
   public func node(_ id: NodeID) -> PeerRecord? { peers[id].flatMap { $0.isStored ? $0.record : nil } }
 
   /// Whether a session with the node is established.
-  public func isConnected(_ node: NodeID) -> Bool { peers.session(of: node) != nil }
+  public func isConnected(_ node: NodeID) -> Bool { peers[node]?.session != nil }
 
   /// Returns the last value that was read or reported, one element with an anonymous tag.
   public func cachedValue(_ path: ConcreteAttributePath, of node: NodeID) -> (value: [UInt8], dataVersion: UInt32)? {

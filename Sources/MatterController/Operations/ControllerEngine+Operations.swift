@@ -6,7 +6,7 @@ internal import MatterProtocol
 // The lifecycle of an operation, from its call to its single completed event.
 extension ControllerEngine {
   mutating func start(_ task: Operation.Task, _ node: NodeID, _ timeout: Duration?, at now: Instant) -> OperationID {
-    guard peers.isStored(node) else { return refuse(.unknownNode(node)) }
+    guard peers[node]?.isStored == true else { return refuse(.unknownNode(node)) }
     let deadline = timeout.map { now + $0 }
     let id = operations.add(task, node, deadline: deadline)
     schedule(deadline)
@@ -26,7 +26,7 @@ extension ControllerEngine {
   mutating func run(_ id: OperationID, at now: Instant) {
     guard let operation = operations[id], let node = operation.node, !operations.mustWait(operation) else { return }
     guard !isAsleep(node, at: now) else { return hold(id, of: node, at: now) }
-    if let session = peers.session(of: node) {
+    if let session = peers[node]?.session {
       if proceed(operation, on: session, isOld: true, at: now) { return }
       peers[node]?.session = nil
     }
@@ -171,9 +171,7 @@ extension ControllerEngine {
     before: (inout Self) -> Void = { _ in }
   ) {
     guard let operation = operations.remove(id) else { return }
-    if let node = operation.node {
-      peers.removeWaiting(id, of: node)
-    }
+    if let node = operation.node, peers[node]?.isWaiting(id) == true { peers[node]?.removeWaiting(id) }
     dropTransactions(of: id, at: now)
     if let node = operation.node { stopConnectingIfIdle(node, at: now) }
     switch operation.task {
@@ -217,7 +215,7 @@ extension ControllerEngine {
 
   /// Whether another exchange may be opened with a node, or a session.
   private func hasCapacity(for node: NodeID) -> Bool {
-    peers.session(of: node).map { transactions.hasCapacity(on: $0) } ?? true
+    (peers[node]?.session).map { transactions.hasCapacity(on: $0) } ?? true
   }
 }
 
@@ -275,7 +273,7 @@ extension ControllerEngine {
   private mutating func holdUnacknowledged(
     _ transactions: [Transaction], on session: SessionID, at now: Instant
   ) -> Bool {
-    guard let node = core.session(session)?.peerNodeID, operatesLong(node), peers[node]?.session == session,
+    guard let node = core.peerNodeID(of: session), operatesLong(node), peers[node]?.session == session,
       !transactions.isEmpty,
       transactions.allSatisfy({
         guard let operation = operations[$0.operation] else { return true }

@@ -108,14 +108,14 @@ extension ControllerEngine {
 
   /// Stores the new address of a node that was received on its current session.
   mutating func noteAddress(of node: NodeID, on session: SessionID) {
-    guard let address = core.peerAddress(of: session), let known = peers.address(of: node), known != address,
-      peers.session(of: node) == session, configuration.hooks.followsAddressChanges
+    guard let address = core.peerAddress(of: session), let known = peers[node]?.record.address, known != address,
+      peers[node]?.session == session, configuration.hooks.followsAddressChanges
     else { return }
     store(peers[node]?.setAddress(address))
   }
 
   mutating func stopConnectingIfIdle(_ node: NodeID, at now: Instant) {
-    if peers.hasIdleSearch(node) { stopConnecting(node, at: now) }
+    if peers[node]?.hasIdleSearch == true { stopConnecting(node, at: now) }
   }
 
   private mutating func stopConnecting(_ node: NodeID, at now: Instant) {

@@ -38,6 +38,17 @@ struct Peer: Sendable {
 
   init(_ record: PeerRecord) { self.record = record }
 
+  /// Whether a search for a session is in progress that no operation waits for.
+  var hasIdleSearch: Bool { connecting != nil && waiting.isEmpty }
+
+  /// Whether an operation waits for a session, or until the node is active.
+  func isWaiting(_ operation: OperationID) -> Bool { waiting.contains(operation) || held.contains(operation) }
+
+  mutating func removeWaiting(_ operation: OperationID) {
+    waiting.removeAll { $0 == operation }
+    held.removeAll { $0 == operation }
+  }
+
   /// Returns the operations that need a session, and removes them.
   mutating func takeWaiting() -> [OperationID] {
     defer { waiting = [] }

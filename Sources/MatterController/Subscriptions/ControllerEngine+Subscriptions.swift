@@ -129,7 +129,7 @@ extension ControllerEngine {
   private mutating func handleReport(_ message: InboundMessage, at now: Instant) throws(InteractionError) {
     let data = try ReportData(decoding: message.bytes[message.payload])
     let (exchange, session) = (message.exchange, message.exchange.session)
-    guard let node = core.session(session)?.peerNodeID, let id = data.subscriptionID else {
+    guard let node = core.peerNodeID(of: session), let id = data.subscriptionID else {
       throw .unexpected(.reportData)
     }
     noteAddress(of: node, on: session)
@@ -227,10 +227,10 @@ extension ControllerEngine {
   /// Ends a renewal because a report arrived on the current session: it was only late. Also closes the session that was
   /// opened for the renewal. (After a refused renewal that session stays open, as either session may be the live one.)
   private mutating func keepCurrentSession(_ handle: SubscriptionHandle, _ session: SessionID, at now: Instant) {
-    guard let subscription = subscriptions[handle], subscription.session == session else { return }
-    if subscription.isRenewing { stopRenewing(handle, at: now) }
-    guard let new = peers[subscription.node]?.session, new != session else { return }
-    peers[subscription.node]?.session = session
+    guard let node = subscriptions[handle]?.node, subscriptions[handle]?.session == session else { return }
+    if subscriptions[handle]?.isRenewing == true { stopRenewing(handle, at: now) }
+    guard let new = peers[node]?.session, new != session else { return }
+    peers[node]?.session = session
     retire(new, at: now)
   }
 

@@ -12,7 +12,7 @@ struct SubscriptionKey: Hashable, Sendable {
 ///
 /// Every change of a subscription passes the subscript, which updates the indexes by node and session and the deadlines.
 struct SubscriptionTable: Sendable {
-  private var subscriptions: [SubscriptionHandle: Subscription] = [:]
+  private var subscriptions = KeyedRow<SubscriptionHandle, Subscription>()
   private(set) var handlesByKey: [SubscriptionKey: SubscriptionHandle] = [:]
   private var handlesByNode = SortedGroups<NodeID, SubscriptionHandle>()
   /// The established subscriptions.
@@ -30,18 +30,15 @@ struct SubscriptionTable: Sendable {
 
   /// A subscription. Its ids must be changed by the methods of the table only.
   subscript(_ handle: SubscriptionHandle) -> Subscription? {
-    get { subscriptions[handle] }
+    @inline(__always) get { subscriptions[handle] }
     _modify {
-      // Moved out of the table, so that it is changed without copies.
-      var subscription = subscriptions.removeValue(forKey: handle)
-      let (node, session) = (subscription?.node, subscription?.session)
+      let (node, session) = (self[handle]?.node, self[handle]?.session)
       defer {
-        handlesByNode.move(handle, from: node, to: subscription?.node)
-        handlesBySession.move(handle, from: session, to: subscription?.session)
-        deadlines[handle] = subscription?.wakeUp
-        subscriptions[handle] = subscription.take()
+        handlesByNode.move(handle, from: node, to: self[handle]?.node)
+        handlesBySession.move(handle, from: session, to: self[handle]?.session)
+        deadlines[handle] = self[handle]?.wakeUp
       }
-      yield &subscription
+      yield &subscriptions[handle]
     }
   }
 

@@ -132,14 +132,15 @@ struct ExchangeTable: Sendable {
     if session.isUnsecured {
       return exchanges.keys.count { $0.session == session } < Self.maximumUnsecuredExchanges
     }
-    let inbound = exchanges.keys.filter { !$0.isInitiator && !$0.session.isUnsecured }
-    guard inbound.count < maximumInbound else { return false }
+    let isInbound = { (id: ExchangeID) in !id.isInitiator && !id.session.isUnsecured }
+    let count = exchanges.keys.count(where: isInbound)
+    guard count < maximumInbound else { return false }
     // Beyond half of the limit, a fabric gets no more than its share, so that it can't block the others.
-    guard inbound.count >= maximumInbound / 2 else { return true }
-    let fabrics = Set(secured.row.map(\.info.fabric))
-    guard fabrics.count > 1 else { return true }
+    guard count >= maximumInbound / 2 else { return true }
     let fabric = secured.fabric(of: session)
-    return inbound.count { secured.fabric(of: $0.session) == fabric } < maximumInbound / fabrics.count
+    if secured.row.allSatisfy({ $0.info.fabric == fabric }) { return true }
+    let share = maximumInbound / Set(secured.row.map(\.info.fabric)).count
+    return exchanges.keys.count { isInbound($0) && secured.fabric(of: $0.session) == fabric } < share
   }
 
   /// Records a message that is not a duplicate: the acknowledgment that it carries and the one that it requests. Opens

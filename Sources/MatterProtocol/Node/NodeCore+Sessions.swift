@@ -10,6 +10,9 @@ extension NodeCore {
   /// Returns the address of a secured session's peer.
   public func peerAddress(of id: SessionID) -> SocketAddress? { secured.peerAddress(of: id) }
 
+  /// Returns the node at the other end of a secured session.
+  package func peerNodeID(of id: SessionID) -> NodeID? { secured.peerNodeID(of: id) }
+
   /// All secured sessions, sorted by id.
   public var sessions: [SessionInfo] { secured.infos }
 

@@ -49,6 +49,8 @@ struct SessionTable: Sendable {
 
   func fabric(of id: SessionID) -> FabricIndex? { position(of: id).map { row[$0].info.fabric } }
 
+  func peerNodeID(of id: SessionID) -> NodeID? { position(of: id).map { row[$0].info.peerNodeID } }
+
   func peerAddress(of id: SessionID) -> SocketAddress? { position(of: id).map { row[$0].info.peerAddress } }
 
   func isExpiring(_ id: SessionID) -> Bool { position(of: id).map { row[$0].info.isExpiring } ?? false }
