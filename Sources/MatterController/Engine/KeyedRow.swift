@@ -7,7 +7,7 @@ struct KeyedRow<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var row: [Value?] = [nil]
   private var free: [Int] = []
 
-  /// Returns or changes a value; nil removes it.
+  /// Returns or changes a value; nil removes it. Inlined, so that reading a property does not copy the value.
   subscript(key: Key) -> Value? {
     @inline(__always) get { row[positions[key] ?? 0] }
     _modify {
