@@ -173,7 +173,7 @@ public struct ClusterServer: Sendable {
   }
 
   /// Returns the allowed values of an enumeration; nil if all of its values are.
-  public func values(of attribute: AttributeID) -> Set<UInt64>? { attributes[attribute]?.limits.values }
+  public func values(of attribute: AttributeID) -> Set<UInt64>? { attributes[attribute]?.values(initial(of:)) }
 
   /// Returns the step of initial values below 100 percent; nil if the attribute has none.
   package func step(of attribute: AttributeID) -> UInt8? {
@@ -193,6 +193,19 @@ public struct ClusterServer: Sendable {
   /// The same for an enumeration that may be null.
   func limiting<C: Cluster, Value: WireCode>(_ attribute: Attribute<C, Nullable<Value>>, to values: [Value]) -> Self {
     changed { $0.limit(attribute.id) { $0.values = Set(values.map { UInt64($0.rawValue) }) } }
+  }
+
+  /// Limits an enumeration by the value of another one of the cluster, for changes from any source.
+  func limiting<C: Cluster, Value: WireCode, Other: WireCode>(
+    _ attribute: Attribute<C, Value>, by other: Attribute<C, Other>, _ values: @escaping @Sendable (Other) -> [Value]
+  ) -> Self {
+    changed {
+      $0.limit(attribute.id) {
+        $0.valuesBy = (
+          other.id, { code in Set(values(Other(rawValue: .init(clamping: code))).map { UInt64($0.rawValue) }) }
+        )
+      }
+    }
   }
 
   /// Limits a number that may be null, for changes from any source.

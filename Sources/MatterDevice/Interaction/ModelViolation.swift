@@ -48,6 +48,8 @@ package enum ModelViolation: String, Hashable, Sendable, Codable, CaseIterable {
       entries.removeLast(entries.count / 2)
       if case .structure(let members)? = entries.last?.value {
         entries[entries.count - 1].value = .structure(Array(members.prefix(members.count / 2)))
+      } else if entries.count == 1 {
+        entries = []
       }
       return TLVElement(.array(entries)).encoded
     case (.unknown, _), (.cut, _): return value

@@ -22,6 +22,8 @@ struct AttributeLimits: Sendable {
   var isHighestExcluded = false
   /// The allowed values of an enumeration; nil for all.
   var values: Set<UInt64>?
+  /// The attribute that determines the allowed values of an enumeration, which it has instead of ``values``.
+  var valuesBy: (attribute: AttributeID, values: @Sendable (UInt64) -> Set<UInt64>)?
   /// The status for the other values.
   var refusal = StatusCode.constraintError
   /// The allowed numbers; nil for all of the type and the constraint.
@@ -40,7 +42,7 @@ extension ServedAttribute {
   func check(_ value: [UInt8], _ encoded: (AttributeID) -> [UInt8]?) throws(StatusError) {
     try info.check(value)
     if let code = try? UInt64(tlv: value) {
-      guard limits.values?.contains(code) != false else { throw StatusError(limits.refusal) }
+      guard values(encoded)?.contains(code) != false else { throw StatusError(limits.refusal) }
       let bits = limits.bits.flatMap(encoded).flatMap { try? UInt64(tlv: $0) } ?? .max
       guard code & ~bits == 0 else { throw StatusError(.constraintError) }
     }
@@ -57,6 +59,14 @@ extension ServedAttribute {
     guard range.contains(number) else { throw StatusError(.constraintError) }
     let step = limits.step.flatMap { decoded(encoded($0))?.number } ?? 1
     guard number == 100 || number % max(step, 1) == 0 else { throw StatusError(.constraintError) }
+  }
+
+  /// Returns the allowed values of an enumeration; nil for all.
+  func values(_ encoded: (AttributeID) -> [UInt8]?) -> Set<UInt64>? {
+    guard let limit = limits.valuesBy, let code = encoded(limit.attribute).flatMap({ try? UInt64(tlv: $0) }) else {
+      return limits.values
+    }
+    return limit.values(code)
   }
 
   /// Returns the range by the attribute's type, constraint and limits; nil if it is not a number.

@@ -320,7 +320,10 @@ extension DeviceAssembly {
     if server.id == Thermostat.id,
       let message = Thermostat.deadBandProblem(features: server.features, server.initial(of:))
     {
-      return [DefinitionProblem(at: first.valueMark, found: first.path, expected: message)]
+      // The last one in the file is most likely the one that contradicts the others.
+      let limits = Thermostat.deadBandAttributes
+      let value = values.last { $0.target.map { limits.contains($0.attribute) } ?? false } ?? first
+      return [DefinitionProblem(at: value.valueMark, found: value.path, expected: message)]
     }
     return server.violations.map { violation in
       let value = values.first { $0.target.map { .attribute($0.attribute) } == violation.element } ?? first

@@ -46,6 +46,33 @@ import Testing
       ])
   }
 
+  @Test(
+    "a fan has the modes of its sequence",
+    arguments: [
+      (FanControl.FanModeSequence.offLowHigh, [FanControl.FanMode.off, .low, .high, .high]),
+      (.offHigh, [.off, .high, .high, .high]), (.offLowMedHigh, [.off, .low, .medium, .high]),
+    ]) func followsSequence(_ sequence: FanControl.FanModeSequence, _ modes: [FanControl.FanMode]) throws
+  {
+    let server = FanControlServer.make(features: [], speeds: 9).initial(FanControl.fanModeSequence, sequence)
+    let node = TestNode([server])
+    for mode in [FanControl.FanMode.low, .medium] where !modes.contains(mode) {
+      #expect(node.status { try node.write(FanControl.fanMode, mode) } == .constraintError)
+    }
+    let found = try [0, 3, 6, 9].map { speed in
+      try node.write(FanControl.speedSetting, .value(speed))
+      return node[FanControl.fanMode]
+    }
+    #expect(found == modes)
+    // Each mode has a speed that belongs to it.
+    for mode in Set(modes) {
+      try node.write(FanControl.fanMode, mode)
+      #expect(node[FanControl.fanMode] == mode)
+    }
+    #expect(throws: StatusError.self) {
+      try server.check(initial: FanControl.FanModeSequence.offLowHighAuto.tlv, for: FanControl.fanModeSequence.id)
+    }
+  }
+
   @Test("percentages change speed and mode in the same direction") func percentages() throws {
     var found: [[Int]] = []
     for percent in Array(0...100) + Array((0..<100).reversed()) as [UInt8] {

@@ -60,6 +60,8 @@ import Testing
     node.act(OccupancySensing.occupancy, .occupied)
     node.act(OccupancySensing.occupancy, [])
     node.wait(4900)
+    // Being told again that nobody is there does not.
+    node.act(OccupancySensing.occupancy, [])
     #expect(node[OccupancySensing.occupancy] == .occupied)
     node.wait(200)
     #expect(node[OccupancySensing.occupancy] == [])

@@ -136,6 +136,13 @@ import Testing
     #expect(node[Alarm.expressedState] == .smokeAlarm)
   }
 
+  @Test("a test that is in progress at the start ends") func endsTestAtStart() {
+    let node = TestNode([SmokeCoAlarmServer.make().initial(Alarm.testInProgress, true)])
+    #expect(node[Alarm.testInProgress] && node[Alarm.expressedState] == .testing)
+    node.wait(10_100)
+    #expect(!node[Alarm.testInProgress] && node[Alarm.expressedState] == .normal)
+  }
+
   @Test func mutesWarningsOnly() throws {
     let node = node()
     try cause(0x90, node)

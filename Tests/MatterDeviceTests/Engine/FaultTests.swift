@@ -256,5 +256,7 @@ import Testing
   @Test("a cut list has half of its entries") func cutsList() throws {
     let list = [UInt16]([1, 2, 3, 4, 5]).tlv
     #expect(try [UInt16](tlv: ModelViolation.cut.value(instead: list, .list(.unsigned(bits: 16)))) == [1, 2, 3])
+    let single = [UInt16]([1]).tlv
+    #expect(try [UInt16](tlv: ModelViolation.cut.value(instead: single, .list(.unsigned(bits: 16)))) == [])
   }
 }

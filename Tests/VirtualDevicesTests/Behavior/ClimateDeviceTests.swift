@@ -279,6 +279,18 @@ import Testing
         "found 1.fanControl.speedSetting, expected only one of percentSetting, speedSetting and fanMode"
       ),
       (
+        "type: fan, attributes: { fanControl.fanModeSequence: OffHighAuto, fanControl.fanMode: Low }",
+        "found “Low”, expected "
+      ),
+      (
+        "type: thermostat, attributes: { thermostat.localTemperature: 20C, thermostat.minSetpointDeadBand: 50 }",
+        "found 1.thermostat.minSetpointDeadBand"
+      ),
+      (
+        "type: water valve, attributes: { valveConfigurationAndControl.currentState: Open }",
+        "expected an attribute that keeps its value at the start"
+      ),
+      (
         "type: robotic vacuum cleaner, attributes: { rvcRunMode.currentMode: 1 }",
         "found 1.rvcRunMode.currentMode, expected an attribute that keeps its value at the start"
       ),

@@ -17,6 +17,11 @@ public enum FanControlServer {
     var server = ClusterServer(FanControl.self, features: [FanControl.multiSpeed] + features)
       .initial(FanControl.fanModeSequence, hasAuto ? .offLowMedHighAuto : .offLowMedHigh)
       .initial(FanControl.speedMax, speeds)
+      .limiting(
+        FanControl.fanModeSequence,
+        to: hasAuto
+          ? [.offLowMedHighAuto, .offLowHighAuto, .offHighAuto] : [.offLowMedHigh, .offLowHigh, .offHigh]
+      )
       // Without a setting, the mode determines it. 0 is a setting: the fan is off.
       .initial(FanControl.percentSetting, .null)
       .initial(FanControl.speedSetting, .null)
@@ -27,7 +32,9 @@ public enum FanControlServer {
       .deriving(FanControl.percentCurrent)
       .deriving(FanControl.speedCurrent)
       .limiting(FanControl.speedSetting, to: FanControl.speedMax)
-      .limiting(FanControl.fanMode, to: [.off, .low, .medium, .high, .on, .smart] + (hasAuto ? [.auto] : []))
+      .limiting(FanControl.fanMode, by: FanControl.fanModeSequence) { sequence in
+        [.off, .on, .smart] + modes(of: sequence) + (hasAuto ? [.auto] : [])
+      }
       .onWrite(FanControl.fanMode) { _, mode throws(StatusError) in mode = supported(mode, hasAuto: hasAuto) }
       // Null is the value in the mode Auto, and can't be written (§ 4.4.6.3, § 4.4.6.6).
       .onWrite(FanControl.percentSetting) { _, percent throws(StatusError) in
@@ -81,17 +88,19 @@ public enum FanControlServer {
     mode == .on || (mode == .smart && !hasAuto) ? .high : mode == .smart ? .auto : mode
   }
 
+  /// Returns the modes with a speed, slowest first (§ 4.4.6.1).
+  private static func modes(of sequence: FanControl.FanModeSequence) -> [FanControl.FanMode] {
+    switch sequence {
+    case .offLowHigh, .offLowHighAuto: [.low, .high]
+    case .offHigh, .offHighAuto: [.high]
+    default: [.low, .medium, .high]
+    }
+  }
+
   private static func modeChanged(_ context: inout ServerContext) {
-    let maximum = context[FanControl.speedMax]
     let mode = supported(context[FanControl.fanMode], hasAuto: context.has(FanControl.auto))
-    let speed: UInt8? =
-      switch mode {
-      case .low: highest(of: .low, maximum)
-      case .medium: highest(of: .medium, maximum)
-      case .high: maximum
-      case .auto: nil
-      default: 0
-      }
+    let speed = mode == .auto ? nil : speeds(&context).first { $0.mode == mode }?.highest ?? 0
+    let maximum = context[FanControl.speedMax]
     adjust(mode, speed, speed.map { percent($0, maximum) }, &context)
   }
 
@@ -99,13 +108,13 @@ public enum FanControlServer {
     guard let percent = context[FanControl.percentSetting].wrapped else { return }
     let maximum = context[FanControl.speedMax]
     let speed = speed(percent, maximum)
-    adjust(mode(speed, maximum), speed, percent, &context)
+    adjust(mode(speed, &context), speed, percent, &context)
   }
 
   private static func speedChanged(_ context: inout ServerContext) {
     guard let speed = context[FanControl.speedSetting].wrapped else { return }
     let maximum = context[FanControl.speedMax]
-    adjust(mode(speed, maximum), speed, percent(speed, maximum), &context)
+    adjust(mode(speed, &context), speed, percent(speed, maximum), &context)
   }
 
   /// Sets mode, speed and percentage, which are null in the mode Auto.
@@ -133,15 +142,14 @@ public enum FanControlServer {
     context.call(FilterServer.carbonAirflow, percent)
   }
 
-  /// Returns the highest speed of a mode.
-  private static func highest(of mode: FanControl.FanMode, _ maximum: UInt8) -> UInt8 {
-    max(1, UInt8(clamping: Int(maximum) * (mode == .low ? 1 : 2) / 3))
+  /// Returns the modes with their highest speeds, which are equally far apart.
+  private static func speeds(_ context: inout ServerContext) -> [(mode: FanControl.FanMode, highest: UInt8)] {
+    let (modes, maximum) = (modes(of: context[FanControl.fanModeSequence]), Int(context[FanControl.speedMax]))
+    return modes.enumerated().map { ($1, max(1, UInt8(clamping: maximum * ($0 + 1) / modes.count))) }
   }
 
-  private static func mode(_ speed: UInt8, _ maximum: UInt8) -> FanControl.FanMode {
-    if speed == 0 { return .off }
-    if speed <= highest(of: .low, maximum) { return .low }
-    return speed <= highest(of: .medium, maximum) ? .medium : .high
+  private static func mode(_ speed: UInt8, _ context: inout ServerContext) -> FanControl.FanMode {
+    speed == 0 ? .off : speeds(&context).first { speed <= $0.highest }?.mode ?? .high
   }
 
   /// Returns the percentage of a speed, rounded down (§ 4.4.6.6.1).

@@ -39,7 +39,7 @@ public enum SensorServers {
         if occupancy.contains(.occupied) {
           context.cancel(.holdEnd)
           context[OccupancySensing.occupancy] = occupancy
-        } else if context[OccupancySensing.occupancy].contains(.occupied) {
+        } else if context[OccupancySensing.occupancy].contains(.occupied), !context.isScheduled(.holdEnd) {
           context.schedule(.holdEnd, at: context.now + .seconds(Int64(context[OccupancySensing.holdTime])))
         }
       }

@@ -120,6 +120,7 @@ public enum SmokeCoAlarmServer {
       .hook(chargeLevel) { context, level in context[Alarm.batteryAlert] = .init(rawValue: level.rawValue) }
       .onStart { context in
         scheduleMuteEnd(&context)
+        if context[Alarm.testInProgress] { context.schedule(.selfTestEnd, at: context.now + selfTestDuration) }
         checkService(&context)
         express(&context)
       }

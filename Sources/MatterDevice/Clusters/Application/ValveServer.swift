@@ -19,6 +19,8 @@ public enum ValveServer {
     .initial(Valve.levelStep, 1)
     .limiting(Valve.defaultOpenLevel, toMultiplesOf: Valve.levelStep)
     .serving(Valve.defaultOpenLevel, Valve.valveFault, Valve.valveStateChanged, Valve.valveFaultEvent)
+    .resetting(Valve.currentState)
+    .resetting(Valve.targetState)
     .deriving(Valve.openDuration)
     .deriving(Valve.targetLevel)
     .onRead(Valve.remainingDuration) { context in

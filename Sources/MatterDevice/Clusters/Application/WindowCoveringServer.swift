@@ -43,6 +43,7 @@ public enum WindowCoveringServer {
       .onAct(WindowCovering.safetyStatus) { context, status in
         update(&context) { covering, now in covering.set(status, at: now) }
       }
+      .resetting(WindowCovering.operationalStatus)
       .onAct(WindowCovering.operationalStatus) { context, status throws(StatusError) in
         // The status follows from the movements; only a stop is an action.
         guard status == [] else { throw StatusError(.invalidInState) }

@@ -117,6 +117,7 @@ public enum ClosureControlServer {
   private static func acting(_ server: ClusterServer, _ settings: ClosureSettings) -> ClusterServer {
     let server =
       server
+      .resetting(ClosureControl.mainState)
       .onAct(ClosureControl.mainState) { context, state throws(StatusError) in
         switch state {
         case .stopped:
