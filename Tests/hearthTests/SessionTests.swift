@@ -47,6 +47,12 @@ import Testing
     // Groups do not support timed commands.
     #expect(try await hearth("group", "invoke", "Crowd", "doorLock.lockDoor").status == 2)
     #expect(try await hearth("group", "delete", "Crowd").status == 0)
+    // A target that fails does not affect the others.
+    #expect(try await hearth("group", "create", "Club").status == 0)
+    let partly = try await hearth("group", "add", "Club", "lamp/0", "lamp/1")
+    #expect(partly.status == 10 && partly.output == "Lamp: added to Club\n", "\(partly)")
+    #expect(partly.errors.hasPrefix("hearth: Lamp: "), "\(partly)")
+    #expect(try await hearth("group", "delete", "Club").status == 0)
 
     // Compared with the standard.
     let check = try await hearth("describe", "lamp", "--check")

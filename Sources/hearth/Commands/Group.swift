@@ -129,15 +129,27 @@ extension HomeOptions {
   fileprivate func change(_ group: String, _ texts: [String], isMember: Bool) async throws {
     let targets = try await registry().resolve(all: texts, serving: Groups.id)
     try check(targets.map(\.device))
-    try await withGroups { session throws(HomeError) in
+    let results: [TargetResult] = try await withHome(try options()) { session in
       var record = try await session.group(group)
-      for target in targets { record = try await session.change(record, target, isMember: isMember) }
+      var results: [TargetResult] = []
+      for target in targets {
+        do throws(HomeError) {
+          record = try await session.change(record, target, isMember: isMember)
+          let text = "\(target.device.label): \(isMember ? "added to" : "removed from") \(record.name)"
+          results.append(TargetResult(device: target.device, result: .success((target.device.jsonNames, text))))
+        } catch {
+          results.append(TargetResult(device: target.device, result: .failure(error.about(target.device))))
+        }
+      }
+      guard results.allSatisfy(\.isSuccess) else { return results }
       let registry = await session.registry
       let members = record.members.map { registry.name(of: $0) }
       output.result(
         record.json(registry),
         "\(record.name): \(members.isEmpty ? "no members" : members.joined(separator: ", "))")
+      return []
     }
+    if !results.isEmpty { try report(results) }
   }
 }
 

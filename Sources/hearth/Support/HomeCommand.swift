@@ -149,6 +149,8 @@ struct TargetResult: Sendable {
 }
 
 extension TargetResult {
+  var isSuccess: Bool { if case .success = result { true } else { false } }
+
   /// Performs the work for a device.
   init(_ device: DeviceRecord, _ work: @Sendable () async throws -> (json: JSON, text: String)) async {
     self.device = device
