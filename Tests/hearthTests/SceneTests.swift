@@ -17,6 +17,9 @@ import Testing
 
     let listed = try await hearth("scene", "list", "lamp").output
     #expect(listed.split(separator: "\n").count == 2 && listed.contains("Evening"), "\(listed)")
+    // The root endpoint has no scenes, which does not hide those of the other.
+    let partly = try await hearth("scene", "list", "lamp/0", "lamp/1")
+    #expect(partly.status == 10 && partly.output == listed && partly.errors.contains("Lamp: "), "\(partly)")
     #expect(try await hearth("scene", "recall", "evening").status == 0)
     #expect(try await hearth("sim", "get", "lamp.onOff.onOff").output == "true\n")
 

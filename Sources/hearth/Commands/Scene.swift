@@ -61,21 +61,45 @@ struct Scene: AsyncParsableCommand {
     @Argument(help: "The devices.", completion: .device) var targets: [String] = []
 
     func run() async throws {
-      try await home.withHome { session in
-        let targets = try home.sceneTargets(targets, await session.registry)
-        var table = Table("DEVICE", "NUMBER", "SCENE", "TRANSITION")
-        var rows: [JSON] = []
-        for target in targets {
-          for scene in try await session.scenes(of: target) {
-            table.add(
-              "\(target.device.fullName)/\(scene.endpoint)", "\(scene.number)", scene.name.isEmpty ? "–" : scene.name,
-              TimeSpan.text(.milliseconds(Int64(scene.transitionTime))))
-            rows.append(scene.json(target.device))
-          }
+      let results = try await home.withHome { session in
+        try await home.sceneTargets(targets, session.registry).concurrentMap { target in
+          let scenes = await Result { () async throws(HomeError) in try await session.scenes(of: target) }
+          return (device: target.device, scenes: scenes)
         }
+      }
+      var table = Table("DEVICE", "NUMBER", "SCENE", "TRANSITION")
+      var rows: [JSON] = []
+      var failures: [HomeError] = []
+      for (device, scenes) in results {
+        do throws(HomeError) {
+          for scene in try scenes.get() {
+            table.add(
+              "\(device.fullName)/\(scene.endpoint)", "\(scene.number)", scene.name.isEmpty ? "–" : scene.name,
+              TimeSpan.text(.milliseconds(Int64(scene.transitionTime))))
+            rows.append(scene.json(device))
+          }
+        } catch {
+          failures.append(error.about(device))
+        }
+      }
+      if results.count == 1, let failure = failures.first { throw failure }
+      guard let code = HomeOptions.code(of: failures, among: results.count) else {
         home.output.result(.array(rows), rows.isEmpty ? "" : table.text)
         if rows.isEmpty { home.output.progress("no scenes; store one with `hearth scene store NAME`") }
+        return
       }
+      if home.output.json {
+        let error = HomeError(code, "\(failures.count) of \(results.count) targets failed")
+        let object: JSON = [
+          "ok": false, "error": Output.object(error), "data": .array(rows),
+          "failures": .array(failures.map(Output.object)),
+        ]
+        home.output.text(object.description)
+      } else {
+        if !rows.isEmpty { home.output.text(table.text) }
+        for failure in failures { home.output.failure(failure) }
+      }
+      throw ProcessExit(code).error
     }
   }
 
