@@ -52,6 +52,19 @@ import Testing
     #expect(try found("7/1") == "7 by 7 with 0+1 at 1")
   }
 
+  @Test func namesRemedyForNewDeviceBehindBridge() throws {
+    var state = Samples.state()
+    let plain = failure { () throws(HomeError) in _ = try HomeRegistry(state).resolve("porch") }
+    #expect(plain?.code == .notFound && plain?.hint == nil)
+    state.apply(.deviceAdded(id: "7", name: "Bridge", roomID: nil, structureID: "home"))
+    state.apply(.sourceAdded(SourceID(7), device: "7"))
+    state.apply(.topology(SourceID(7), [.init(id: 0), .init(id: 1, deviceTypes: [0x0E])], DeviceIdentity()))
+    for text in ["porch", "7/3"] {
+      let error = failure { () throws(HomeError) in _ = try HomeRegistry(state).resolve(text) }
+      #expect(error?.code == .notFound && error?.hint?.contains("`hearth devices`") == true, "\(text)")
+    }
+  }
+
   @Test func listsNodesForDevicesInRoomsOfSameName() throws {
     var state = Samples.state()
     state.apply(.structureAdded(Structure(id: "s", name: "Cottage")))

@@ -1,4 +1,5 @@
 package import HearthHome
+internal import MatterClusters
 
 extension HomeRegistry {
   /// Resolves a text to a device with its active source, or with the named one: `room/name`, an unambiguous name, a
@@ -14,10 +15,12 @@ extension HomeRegistry {
       // An endpoint of a bridge may belong to a bridged device.
       let device = part(endpoint, of: found)
       guard device.endpoints.isEmpty || device.source.endpoint(endpoint) != nil else {
-        throw HomeError(
+        var error = HomeError(
           .notFound,
           "no endpoint \(endpoint); expected \(device.endpoints.map { "\($0.id)" }.joined(separator: ", "))",
           device: device.name)
+        if Self.isBridge(device) { error.hint = Self.bridgeHint }
+        throw error
       }
       return Target(device, endpoint: endpoint)
     }
@@ -32,7 +35,15 @@ extension HomeRegistry {
     var error = HomeError.unknown(
       "there is no device “\(text)”", text, in: unique(devices.map(\.name) + devices.map(\.fullName)))
     if isStored { (error.code, error.message) = (.unreachable, "“\(text)” is not known here\(Self.withoutHub)") }
+    if !isStored, devices.contains(where: Self.isBridge) { error.hint = Self.bridgeHint }
     throw error
+  }
+
+  /// The remedy for a device that was added to a bridge while no process followed the home.
+  private static let bridgeHint = "`hearth devices` asks the bridges for new devices"
+
+  private static func isBridge(_ device: DeviceRecord) -> Bool {
+    device.endpoints.contains { $0.deviceTypes.contains(DeviceTypes.aggregator.id) }
   }
 
   private static let withoutHub = ", and the hub can't be reached"
