@@ -50,11 +50,12 @@ struct SimFault: AsyncParsableCommand {
   @Flag(help: "Remove all faults.") var heal = false
 
   func validate() throws {
-    let hasFaults = try faults() != DeviceFaults()
+    let hasFaults = try faultsOfNode() != DeviceFaults() || !data.isEmpty
     if heal, hasFaults { throw ValidationError("--heal can't be combined with faults") }
   }
 
-  private func faults() throws -> DeviceFaults {
+  /// The faults without those of attributes, which may be of clusters that are loaded only after the validation.
+  private func faultsOfNode() throws -> DeviceFaults {
     var faults = DeviceFaults()
     var texts: [(FaultReading.Key, option: String, text: String)] = []
     if busy { texts.append((.busy, "--busy", "true")) }
@@ -70,10 +71,16 @@ struct SimFault: AsyncParsableCommand {
         throw ValidationError("\(option): found “\(text)”, expected \(expected)")
       }
     }
+    return faults
+  }
+
+  private func faults() throws -> DeviceFaults {
+    var faults = try faultsOfNode()
     for text in data {
       let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2 else {
-        throw ValidationError("--data: found “\(text)”, expected ATTRIBUTE=VIOLATION, such as onOff.onOff=null")
+        throw HomeError(
+          .badArguments, "--data: found “\(text)”, expected ATTRIBUTE=VIOLATION, such as onOff.onOff=null")
       }
       let mark = SourceMark(file: "--data", line: 1, column: 1)
       do throws(DefinitionError) {
@@ -83,7 +90,8 @@ struct SimFault: AsyncParsableCommand {
         }
         faults.data.append(fault)
       } catch {
-        throw ValidationError(
+        throw HomeError(
+          .badArguments,
           error.problems.map { "\($0)".replacing("\($0.mark): ", with: "--data: ") }.joined(separator: "\n"))
       }
     }
@@ -91,9 +99,9 @@ struct SimFault: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let faults = try faults()
     try await options.withDevices { running in
       let entry = try running.resolve(device)
-      let faults = try self.faults()
       let isChange = heal || faults != DeviceFaults()
       if isChange { try await running.send(.faults(device: entry.path, faults), to: entry) }
       let fleet = try await running.send(.status, to: entry).fleet
