@@ -18,7 +18,7 @@ import VirtualDevices
     #expect(!printed.output.contains("devices/"))
     #expect(try await hearth("init", kind, file).status == 0)
     let written = try String(contentsOfFile: file, encoding: .utf8)
-    #expect(written.replacing(folder, with: "") == printed.output.replacing("FILE", with: "a b.yaml"))
+    #expect(written.replacing(folder, with: "") == printed.output.replacing("FILE", with: "'a b.yaml'"))
     let check = try await hearth("run", file, "--check")
     #expect(check.status == 0 && check.output.contains("valid, "), "\(check)")
   }
@@ -26,6 +26,9 @@ import VirtualDevices
   @Test("has an example of each type") func types() {
     for kind in DeviceKind.all { #expect(ExampleDefinition(argument: kind.name) != nil, "\(kind.name)") }
     #expect(ExampleDefinition(argument: "door lock") == .lock && ExampleDefinition(argument: "castle") == nil)
+    #expect(ExampleDefinition(argument: "generic switch") == .switches)
+    #expect(ExampleDefinition(argument: "humidity sensor") == .sensors)
+    for name in ["on/off light", "aggregator"] { #expect(ExampleDefinition(argument: name) == .bridge) }
   }
 
   @Test("writes the files that an example uses") func otherFiles() async throws {
@@ -54,7 +57,10 @@ import VirtualDevices
     #expect(refused.status == 2 && refused.errors == "hearth: \(file): exists; choose another name\n", "\(refused)")
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
     #expect(try await hearth("init", "house", hearth.state + "/none/home.yaml").status == 2)
-    #expect(try await hearth("init", "castle").status == 2)
+    let unknown = try await hearth("init", "castle")
+    #expect(unknown.status == 2 && unknown.errors.contains("or a type of `hearth types`"), "\(unknown)")
+    let mistyped = try await hearth("init", "temperature sensr")
+    #expect(mistyped.status == 2 && mistyped.errors.contains("did you mean “temperature sensor”?"), "\(mistyped)")
     // A shell can run the printed command.
     let spaced = hearth.state + "/my home.yaml"
     let written = try await hearth("init", "house", spaced)

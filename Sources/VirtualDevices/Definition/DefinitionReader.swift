@@ -248,12 +248,7 @@ struct DefinitionReader: DocumentReader {
           expected: "a device type of Matter \(SpecificationVersion.text), which has none for it")
         return nil
       }
-      var suggestions = NearestName.suggestions(for: text, in: names)
-      if suggestions.isEmpty {
-        // A similar alias suggests its canonical name.
-        let aliases = NearestName.suggestions(for: text, in: DeviceKind.all.flatMap(\.aliases))
-        suggestions = DeviceKind.all.filter { !Set($0.aliases).isDisjoint(with: aliases) }.map(\.name)
-      }
+      let suggestions = DeviceKind.suggestions(for: text, in: names)
       report(
         at: document.mark(of: node), found: node.isNull ? "nothing" : "device type \(node.summary)",
         expected: suggestions.isEmpty ? Self.list(names.map { "“\($0)”" }) : "a known device type",

@@ -124,10 +124,18 @@ public struct DeviceKind: Hashable, Sendable {
   }
 
   /// Returns whether the standard has no device type for a device that users expect.
-  static func isUnstandardized(_ text: String) -> Bool {
+  package static func isUnstandardized(_ text: String) -> Bool {
     ["humidifier", "dehumidifier", "dimmer sensor"].contains {
       NormalizedName($0) == NormalizedName(text)
     }
+  }
+
+  /// Returns the names that are similar to a text. A similar alias suggests its canonical name.
+  package static func suggestions(for text: String, in names: [String]) -> [String] {
+    let suggestions = NearestName.suggestions(for: text, in: names)
+    guard suggestions.isEmpty else { return suggestions }
+    let aliases = NearestName.suggestions(for: text, in: all.flatMap(\.aliases))
+    return all.filter { !Set($0.aliases).isDisjoint(with: aliases) }.map(\.name)
   }
 
   /// Returns the kind with a name or alias, ignoring case, blanks, hyphens and slashes.

@@ -1,24 +1,46 @@
-import ArgumentParser
 import Foundation
+import HearthHome
+import MatterClusters
+import Scenario
 import VirtualDevices
 
 /// An example of a definition file: one of the files in `devices`, which the executable contains.
-enum ExampleDefinition: String, CaseIterable, ExpressibleByArgument {
+enum ExampleDefinition: String, CaseIterable {
   case light, bridge, switches, sensors, alarms, appliances, lock, climate
   case covers, water, energy, media, software, faults, maker, house, composed
 
   static let list = allCases.map(\.rawValue).joined(separator: ", ")
 
-  /// Finds an example by its name, or the first one with a device of a type.
+  /// The examples with devices of various types.
+  private static let mixed: [Self] = [.bridge, .house, .composed]
+
+  /// The types that most examples contain beside those that they are about.
+  private static let common: [DeviceKind] = [.onOffLight, .onOffPlugInUnit, .colorTemperatureLight]
+
+  /// Finds an example by its name, or the first one about a type of device, or else the first one with such a device.
   init?(argument: String) {
-    if let example = Self(rawValue: argument) {
+    let kind = DeviceKind.named(argument)
+    if let example = Self(rawValue: argument) ?? kind.flatMap({ Self(rawValue: $0.name) }) {
       self = example
       return
     }
-    guard let kind = DeviceKind.named(argument), let example = Self.allCases.first(where: { $0.contains(kind) }) else {
-      return nil
-    }
+    let special = Self.allCases.filter { !Self.mixed.contains($0) }
+    guard let kind,
+      let example = (Self.common.contains(kind) ? Self.mixed + special : special + Self.mixed)
+        .first(where: { $0.contains(kind) })
+    else { return nil }
     self = example
+  }
+
+  /// Returns the error for a text that is neither an example nor a type of device.
+  static func unknown(_ text: String) -> HomeError {
+    if DeviceKind.isUnstandardized(text) {
+      return HomeError(
+        .badArguments, "unknown kind “\(text)”; Matter \(SpecificationVersion.text) has no device type for it")
+    }
+    return HomeError(
+      .badArguments, "unknown kind “\(text)”; expected \(list), or a type of `hearth types`",
+      candidates: DeviceKind.suggestions(for: text, in: allCases.map(\.rawValue) + DeviceKind.all.map(\.name)))
   }
 
   private func contains(_ kind: DeviceKind) -> Bool {
@@ -34,7 +56,7 @@ enum ExampleDefinition: String, CaseIterable, ExpressibleByArgument {
     // The examples name themselves and the files beside them as in the repository.
     let folder = file.split(separator: "/", omittingEmptySubsequences: false).dropLast().map { $0 + "/" }.joined()
     return text.split(separator: "devices/\(rawValue).yaml", omittingEmptySubsequences: false)
-      .map { $0.replacing("devices/", with: folder) }.joined(separator: file)
+      .map { $0.replacing("devices/", with: folder) }.joined(separator: file.shellWord)
   }
 
   private var text: String { String(decoding: bytes, as: UTF8.self) }

@@ -17,23 +17,25 @@ struct Init: ParsableCommand {
   @OptionGroup var options: GlobalOptions
   @Argument(
     help: ArgumentHelp(
-      "The kind: \(ExampleDefinition.list), or a type of `hearth types`.", valueName: "kind"))
-  var kind: ExampleDefinition
+      "The kind: \(ExampleDefinition.list), or a type of `hearth types`.", valueName: "kind"),
+    completion: .list(ExampleDefinition.allCases.map(\.rawValue)))
+  var kind: String
   @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file(extensions: ["yaml"]))
   var file: String?
 
   func run() throws {
-    let text = kind.text(for: file ?? "FILE")
-    if let file { try write(text, to: file) }
+    guard let example = ExampleDefinition(argument: kind) else { throw ExampleDefinition.unknown(kind) }
+    let text = example.text(for: file ?? "FILE")
+    if let file { try write(example, text, to: file) }
     options.output.result(
-      ["kind": .string(kind.rawValue), "file": .optional(file), "text": .string(text)],
+      ["kind": .string(example.rawValue), "file": .optional(file), "text": .string(text)],
       file.map { "wrote \($0); start it with `hearth run \($0.shellWord)`" } ?? text.trimmed)
   }
 
   /// Writes the definition and the files that it uses, or nothing if one of them exists with other contents.
-  private func write(_ text: String, to file: String) throws {
+  private func write(_ example: ExampleDefinition, _ text: String, to file: String) throws {
     let folder = URL(filePath: file).deletingLastPathComponent()
-    let others = kind.files.map { (path: folder.appending(path: $0.name).relativePath, data: Data($0.bytes)) }
+    let others = example.files.map { (path: folder.appending(path: $0.name).relativePath, data: Data($0.bytes)) }
       .filter { FileManager.default.contents(atPath: $0.path) != $0.data }
     var written: [String] = []
     do {
