@@ -96,6 +96,16 @@ import Testing
     }
   }
 
+  @Test("causes a test event of the first endpoint that has it", .timeLimit(.minutes(10)))
+  func causesTestEvents() async throws {
+    try await running("devices:\n  - { name: Motion, type: occupancy sensor }\n") { (fleet: Running) async throws in
+      // The number without an endpoint, as certification tests send it.
+      let reply = try await fleet.send(.trigger(device: "Motion", event: "0x0406000000000000"))
+      #expect(reply.events?.map(\.trigger) == [0x0406_0001_0000_0000])
+      #expect(try await fleet.errorCode(.trigger(device: "Motion", event: "0x0406000000000077")) == .notFound)
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func setsAndReadsAttributes() async throws {
     try await running { (fleet: Running) async throws in
       let onOff = (cluster: OnOff.id.rawValue, attribute: OnOff.onOff.id.rawValue)

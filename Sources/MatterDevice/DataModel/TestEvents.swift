@@ -14,9 +14,10 @@ public struct TestEvent: Hashable, Sendable {
   public var name: String
 
   /// The event trigger: 16 bits of the cluster, 16 bits of the endpoint, and the code.
-  public var trigger: UInt64 {
-    UInt64(cluster.rawValue & 0xFFFF) << 48 | UInt64(endpoint.rawValue) << 32 | UInt64(code)
-  }
+  public var trigger: UInt64 { triggerOfFirst | UInt64(endpoint.rawValue) << 32 }
+
+  /// The event trigger without an endpoint, for the first endpoint that has the event.
+  package var triggerOfFirst: UInt64 { UInt64(cluster.rawValue & 0xFFFF) << 48 | UInt64(code) }
 }
 
 struct ServedTestEvent: Sendable {

@@ -174,11 +174,14 @@ extension VirtualDevice {
     }
   }
 
-  /// Causes a test event by its name or its trigger.
+  /// Causes a test event by its name or its trigger. A trigger without an endpoint is for the first endpoint that has the event.
   func cause(_ text: String, at place: Place) throws(ControlError) -> TestEvent {
     let events = try testEvents(at: place)
     let number = UInt64(numeral: text)
-    guard let event = events.first(where: { $0.trigger == number || $0.name.lowercased() == text.lowercased() }) else {
+    let found = events.first { event in
+      event.trigger == number || event.triggerOfFirst == number || event.name.lowercased() == text.lowercased()
+    }
+    guard let event = found else {
       let names = events.map(\.name)
       throw ControlError(
         .notFound,
