@@ -114,6 +114,7 @@ import Testing
       ("type: EVSE, vehicle: { charge: 120% }", "a charge from 0% to 100%"),
       ("type: EVSE, vehicle: { charging: 0W }", "a power up to 100kW"),
       ("type: EVSE, vehicle: { trip: -1kWh }", "an energy up to 1000kWh"),
+      ("type: EVSE, vehicle: { capacity: 60kWh, trip: 90kWh }", "an energy up to the capacity of the vehicle"),
       ("type: EVSE, vehicle: { range: 300km }", "capacity, charge, charging or trip"),
       ("type: EVSE, load: 60W", "“battery storage”"),
       ("type: EVSE, attributes: { energyEvse.circuitCapacity: 5A }", "a number from 6.0 A to 80.0 A"),

@@ -49,7 +49,15 @@ import Testing
     ),
     (
       "type: OTA provider\n    images: [{ version: -1, type: plug }]",
-      "home.yaml:4:25: found -1, expected a number from 0"
+      "home.yaml:4:25: found -1, expected a number from 1"
+    ),
+    (
+      "type: OTA provider\n    images: [{ version: 2, type: plug, from: 5 }]",
+      "home.yaml:4:46: found 5, expected a version below 2"
+    ),
+    (
+      "type: OTA provider\n    images: [{ version: 9, type: plug, from: 5, to: 2 }]",
+      "home.yaml:4:53: found 2, expected a version from 5"
     ),
     ("type: OTA provider\n    images: [{ version: 2, type: pluk }]", "home.yaml:4:34: found device type “pluk”"),
     (

@@ -73,8 +73,11 @@ extension DefinitionReader {
     if let power = measure(fields["charging"], .milliwatts, in: 0.001...100_000, "a power up to 100kW, such as 11kW") {
       vehicle.charging = power
     }
-    if let energy = measure(fields["trip"], .milliwattHours, in: 0...1000, "an energy up to 1000kWh, such as 8kWh") {
+    if let node = fields["trip"],
+      let energy = measure(node, .milliwattHours, in: 0...1000, "an energy up to 1000kWh, such as 8kWh")
+    {
       vehicle.trip = energy
+      if energy > vehicle.capacity { report(node, expected: "an energy up to the capacity of the vehicle") }
     }
     return vehicle
   }

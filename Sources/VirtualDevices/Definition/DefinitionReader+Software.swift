@@ -28,7 +28,8 @@ extension DefinitionReader {
       report(node, expected: "an image with “version:”")
       return nil
     }
-    guard let version = number(versionNode, in: versions, expected: range) else { return nil }
+    guard let version = number(versionNode, in: 1...versions.upperBound, expected: "a number from 1 to \(UInt32.max)")
+    else { return nil }
     header.softwareVersion = UInt32(clamping: version.value)
     header.softwareVersionString = "\(version.value).0"
     if let text = fields["text"] {
@@ -53,6 +54,11 @@ extension DefinitionReader {
     }
     let from = number(fields["from"], in: versions, expected: range)
     let to = number(fields["to"], in: versions, expected: range)
+    if let node = fields["from"], let from, from.value >= version.value {
+      report(node, expected: "a version below \(version.value), which the image can update")
+    } else if let node = fields["to"], let from, let to, to.value < from.value {
+      report(node, expected: "a version from \(from.value), the lowest one that the image can update")
+    }
     header.minimumApplicableVersion = from.map { UInt32(clamping: $0.value) }
     header.maximumApplicableVersion = to.map { UInt32(clamping: $0.value) }
     let size =
