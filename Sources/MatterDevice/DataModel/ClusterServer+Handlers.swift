@@ -105,6 +105,11 @@ extension ClusterServer {
     return changed { $0.modify(attribute.details) { $0.act = act } }
   }
 
+  /// Names the values of an enumeration that the handler of `onAct` accepts.
+  func acting<C: Cluster, Value: WireCode>(_ attribute: Attribute<C, Value>, among values: [Value]) -> Self {
+    changed { $0.modify(attribute.details) { $0.actValues = Set(values.map { UInt64($0.rawValue) }) } }
+  }
+
   /// Serves an attribute whose value each start of the device resets.
   func resetting<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Self {
     changed { $0.modify(attribute.details) { $0.source = .start } }

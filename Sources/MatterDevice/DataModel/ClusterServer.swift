@@ -332,6 +332,8 @@ struct ServedAttribute: Sendable {
   var change: ContextHandler?
   /// Performs a change that the physical device makes; nil to set the value.
   var act: (@Sendable (inout ServerContext, [UInt8]) throws(StatusError) -> Void)?
+  /// The values of an enumeration that the physical device can set; nil for all allowed ones.
+  var actValues: Set<UInt64>?
   /// What determines the value at the start of the device.
   var source = AttributeSource.definition
   /// Whether the value survives a restart: non-volatile attributes, and writable fabric-scoped ones.

@@ -77,10 +77,12 @@ extension DeviceEngine {
   /// Returns the range of values that are allowed now; nil if the attribute is not a number or not served.
   public mutating func range(of path: ConcreteAttributePath) -> ClosedRange<Int64>? { context.range(of: path) }
 
-  /// Returns the allowed values of an enumeration; nil if all of its values are, or the attribute is not served.
+  /// Returns the values of an enumeration that the physical device can set; nil if it can set all of them, or the attribute
+  /// is not served.
   public func values(of path: ConcreteAttributePath) -> Set<UInt64>? {
-    context.node.index(ClusterPath(path.endpoint, path.cluster))
-      .flatMap { context.node.clusters[$0].server.values(of: path.attribute) }
+    guard let index = context.node.index(ClusterPath(path.endpoint, path.cluster)) else { return nil }
+    let server = context.node.clusters[index].server
+    return server.attributes[path.attribute]?.actValues ?? server.values(of: path.attribute)
   }
 
   /// Returns whether the attribute follows from others, so that the physical device can't set it.

@@ -129,6 +129,7 @@ public enum ClosureControlServer {
         default: throw StatusError(.constraintError)
         }
       }
+      .acting(ClosureControl.mainState, among: [.stopped, .protected, .disengaged, .setupRequired])
       .onAct(ClosureControl.currentErrorList) { context, errors throws(StatusError) in
         guard Set(errors).count == errors.count else { throw StatusError(.constraintError) }
         update(&context) { $0.set(errors, at: $1) }
