@@ -27,7 +27,9 @@ extension Catalogue {
     if text == "null", type.isNullable { return .null }
     let number = SourceLine.number(text[...])
     if type.isList || type.name == "octstr" {
-      guard text == "empty" else { throw line.error("“\(text)” is not a list; expected = empty") }
+      guard text == "empty" else {
+        throw line.error("“\(text)” is not \(type.isList ? "a list" : "an octet string"); expected = empty")
+      }
       return .empty
     }
     switch self.type(type.name, in: cluster)?.content {

@@ -64,7 +64,7 @@ import Testing
       #expect(error() == 2)
       #expect(washer.operate("Stop") == nil)
       #expect(state() == .stopped && error() == 0)
-      #expect(washer.operate("Start", of: "Oven") == "it has no such attribute")
+      #expect(washer.operate("Start", of: "Oven") == "it has no cluster ovenCavityOperationalState")
     }
   }
 

@@ -131,7 +131,7 @@ import Testing
     let messages = log.list.withLock { $0 }
     for part in [
       "app pipe: nonsense: not a JSON object", "several devices; expected “Node”", "there is no device “Nowhere”",
-      "it has no such attribute", "the value is out of range; expected Unknown (0), Good (1)",
+      "it has no cluster airQuality", "the value is out of range; expected Unknown (0), Good (1)",
       "longer than 65536 bytes", "it restarts with its node; use “Bridge”",
     ] { #expect(messages.contains { $0.contains(part) }, "\(part): \(messages)") }
 

@@ -241,7 +241,8 @@ extension DefinitionReader {
       isEndless = index == sequence.count - 1 && parts.count == 1
       let length = parts.count > 1 ? TimeText.duration(parts.last ?? "") : isEndless ? Self.shortest : nil
       guard let length, length >= Self.shortest else {
-        report(entry, expected: "a value and its time, such as “\(entry.isNull ? "true" : parts[0]) for 30s”")
+        let value = parts[0].hasSuffix(" for") ? String(parts[0].dropLast(4)) : parts[0]
+        report(entry, expected: "a value and its time, such as “\(entry.isNull ? "true" : value) for 30s”")
         return nil
       }
       let value = parts.dropLast(isEndless ? 0 : 1).joined(separator: " for ")
@@ -290,7 +291,10 @@ extension DefinitionReader {
         report(at: mark, found: "“\(cells[0])”", expected: "a later time than in the line before")
         return nil
       }
-      guard add(.scalar(.init(cells[1], Tag(.implicit), .plain)), at: since, to: &list, mark: mark, of: attribute)
+      let value = line.drop { $0 != "," }.dropFirst().drop(while: \.isWhitespace)
+      let column = line[..<value.startIndex].unicodeScalars.count + 1
+      let valueMark = SourceMark(file: file, line: index + 1, column: column)
+      guard add(.scalar(.init(cells[1], Tag(.implicit), .plain)), at: since, to: &list, mark: valueMark, of: attribute)
       else { return nil }
     }
     guard let last = list.steps.last else {

@@ -124,7 +124,13 @@ extension VirtualDevice {
       try checkPower(ClusterPath(endpoint, cluster), host)
       return (endpoint, value)
     }
-    throw ControlError(.notFound, "it has no such attribute")
+    let hasCluster = host.perform { engine, now in
+      endpoints.contains {
+        engine.value(of: ConcreteAttributePath($0, cluster, GlobalAttribute.clusterRevision), at: now) != nil
+      }
+    }
+    let name = ClusterCatalogue.cluster(cluster).map { NormalizedName.camelCase($0.name) } ?? "\(cluster)"
+    throw ControlError(.notFound, hasCluster ? "it has no such attribute" : "it has no cluster \(name)")
   }
 
   /// Changes an attribute on the first of the endpoints that has it.

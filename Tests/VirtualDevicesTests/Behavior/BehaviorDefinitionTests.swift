@@ -132,7 +132,7 @@ import Testing
     #expect(
       problem("0s,20C\n10s,\n")
         == "rooms/a.csv:2:1: found “10s,”, expected a time, a comma and a value, such as “15m, 21.5C”")
-    #expect(problem("0s,90C\n") == "rooms/a.csv:1:1: found “90C”, expected a number from -40.0 °C to 85.0 °C, or null")
+    #expect(problem("0s, 90C\n") == "rooms/a.csv:1:5: found “90C”, expected a number from -40.0 °C to 85.0 °C, or null")
     #expect(problem("time,value\n")?.contains("found an empty file") == true)
     #expect(problem("0s,20C\n1h,21C\n", ", period: 1h")?.contains("expected a time after the last one") == true)
     let long = (0...100_000).map { "\($0)s,20C\n" }.joined()
