@@ -63,7 +63,9 @@ struct Scene: AsyncParsableCommand {
     func run() async throws {
       let results = try await home.withHome { session in
         try await home.sceneTargets(targets, session.registry).concurrentMap { target in
-          let scenes = await Result { () async throws(HomeError) in try await session.scenes(of: target) }
+          let scenes: Result<[StoredScene], HomeError> = await Result { () async throws(HomeError) in
+            try await session.scenes(of: target)
+          }
           return (device: target.device, scenes: scenes)
         }
       }
