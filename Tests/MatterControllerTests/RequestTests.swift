@@ -105,6 +105,29 @@ import Testing
     #expect(world.error(of: invoke) == .invalidRequest("invoke: no commands"))
   }
 
+  @Test func rejectsRequestsThatExceedMessage() throws {
+    var world = try commissioned()
+    let paths = (0..<150).map { AttributePath(ConcreteAttributePath(1, 0x0006, AttributeID($0))) }
+    let text = String(repeating: "x", count: 3000).tlv
+    let ids = [
+      world.controller.read(1, paths, at: world.now),
+      world.controller.invoke(1, [CommandData(OnOff.on.path(on: 1), fields: [0x15] + text + [0x18])], at: world.now),
+      world.controller.write(1, [AttributeWrite(ConcreteAttributePath(1, 0x0028, 5), value: text)], at: world.now),
+      world.controller.subscribe(1, SubscriptionRequest(paths: paths), at: world.now),
+    ]
+    for id in ids {
+      guard case .invalidRequest? = world.error(of: id) else {
+        Issue.record("\(id) has another result")
+        continue
+      }
+    }
+    #expect(world.devices[0].log.isEmpty)
+    // A message of the maximum size is sent, and the session is still used.
+    let read = world.controller.read(1, Array(paths.prefix(60)), at: world.now)
+    _ = try #require(try world.result(of: read)?.get())
+    #expect(world.devices[0].log == ["Read"])
+  }
+
   // MARK: Session loss
 
   /// Drops the device's sessions, as a restart does.

@@ -30,7 +30,7 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
   case canceled
   /// The device refused the request with this status.
   case status(Status)
-  /// A message of the device is malformed or unexpected, or the request does not fit a message.
+  /// A message of the device is malformed or unexpected, or a value to write is malformed.
   case interaction(InteractionError)
   /// The answer lacks a value or contradicts itself.
   case unexpectedResponse(String)
@@ -44,7 +44,7 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
   case otherProduct(expected: CommissioningRequest.Product, found: CommissioningRequest.Product)
   /// A certificate could not be read or issued.
   case certificate(String)
-  /// A value in the request is out of range; the text names it.
+  /// A value in the request is out of range or too long; the text names it.
   case invalidRequest(String)
   /// Commissioning failed in this step.
   case commissioningFailed(CommissioningStep, ControllerError)

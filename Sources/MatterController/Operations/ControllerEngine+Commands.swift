@@ -5,6 +5,7 @@ public import MatterProtocol
 extension ControllerEngine {
   /// Default timeout of an operation.
   public static let usualTimeout: Duration = .seconds(30)
+  private static let sizeLimit = "a message to a device has at most \(InteractionLimits.maximumPayload) bytes"
 
   // MARK: Requests
 
@@ -16,6 +17,7 @@ extension ControllerEngine {
     let request = ReadRequest(
       attributePaths: paths, eventPaths: events,
       eventFilters: eventMin.map { [EventFilter(eventMin: $0)] } ?? [], isFabricFiltered: isFabricFiltered)
+    guard Self.fitsDatagram(request, parts: paths.count + events.count) else { return refuse(.tooManyPaths) }
     return start(.request(.read(request)), node, timeout, at: now)
   }
 
@@ -29,7 +31,8 @@ extension ControllerEngine {
       let chunks = try WriteRequestChunks(writes, isTimed: timed != nil)
       return start(.request(.write(chunks, timed: timed)), node, timeout, at: now)
     } catch {
-      return refuse(.interaction(error))
+      guard error == .tooLarge else { return refuse(.interaction(error)) }
+      return refuse(.invalidRequest("the value is too long; \(Self.sizeLimit)"))
     }
   }
 
@@ -41,6 +44,11 @@ extension ControllerEngine {
     at now: Instant
   ) -> OperationID {
     guard !commands.isEmpty else { return refuse(.invalidRequest("invoke: no commands")) }
+    let fit = commands.allSatisfy { command in
+      Self.fitsDatagram(
+        InvokeRequest([command], isTimed: timed != nil), parts: 1, content: command.fields?.count ?? 0)
+    }
+    guard fit else { return refuse(.invalidRequest("the request is too long; \(Self.sizeLimit)")) }
     invokes = invokes.saturatingAdd(UInt64(commands.count))
     return start(.request(.invoke(commands, timed: timed)), node, timeout, at: now)
   }
@@ -137,4 +145,22 @@ extension ControllerEngine {
 
   /// Default timeout of timed interactions.
   public static let usualTimedTimeout: Duration = .seconds(10)
+}
+
+extension ControllerEngine {
+  /// Returns whether a message fits a datagram. Encodes it only if it is long.
+  /// - Parameters:
+  ///   - parts: the number of its paths, which with their containers have at most 32 bytes each.
+  ///   - content: the number of further bytes.
+  static func fitsDatagram<Message: InteractionMessage>(
+    _ message: @autoclosure () -> Message, parts: Int, content: Int = 0
+  ) -> Bool {
+    64 + 32 * parts + content <= InteractionLimits.maximumPayload
+      || message().encoded.count <= InteractionLimits.maximumPayload
+  }
+}
+
+extension ControllerError {
+  /// A read or subscribe request does not fit a message.
+  static let tooManyPaths = ControllerError.invalidRequest("the request is too long; use fewer paths, or wildcards")
 }

@@ -11,8 +11,15 @@ extension ControllerEngine {
     _ node: NodeID, _ request: SubscriptionRequest, at now: Instant
   ) -> SubscriptionHandle {
     guard peers[node]?.isStored == true else { return refuse(.unknownNode(node)) }
+    let subscription = Subscription(node, request, at: now)
+    var message = subscription.nextRequest
+    // The subscription limits the data version filters to the space that the paths leave.
+    message.dataVersionFilters = []
+    guard Self.fitsDatagram(message, parts: request.paths.count + request.events.count) else {
+      return refuse(.tooManyPaths)
+    }
     let handle = operations.add(.subscribe, node)
-    subscriptions.add(Subscription(node, request, at: now), handle)
+    subscriptions.add(subscription, handle)
     run(handle, at: now)
     settle(at: now)
     return handle
