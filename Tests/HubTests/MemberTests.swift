@@ -452,7 +452,15 @@ import VirtualDevices
       // The refusal of a hub ends when one accepts the client.
       await link.change { $0.refuseNow(HomeError(.accessDenied, "no")) }
       #expect(await send() == .accessDenied)
+      // It is stored, so that a later process does not use its sessions either.
+      var later = member.options
+      later.direct?.membership = try #require(member.saved.value)
+      let next = MemberLink(
+        try #require(later.direct), of: later, on: member.machine.nextEventLoop(), known: { nil }, report: { _ in })
+      #expect(await next.attempt(toggle, within: .seconds(2)).isNotPerformed)
+      await next.end()
       await link.change { $0.acceptNow() }
+      #expect(member.saved.value?.refusal == nil)
       #expect(await send() == nil)
       // The sessions with an idle device are closed.
       let controller = try #require(await link.controller)

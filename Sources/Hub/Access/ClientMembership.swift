@@ -23,6 +23,8 @@ package struct ClientMembership: Hashable, Sendable, Codable {
   package private(set) var time: Int64
   /// The changes that make the home of an empty one, with the values of global attributes only.
   private var home: [HomeChange]
+  /// The message of a hub that does not accept the invitation; nil after a hub has accepted it.
+  package private(set) var refusal: String?
 
   private init(
     _ key: P256PrivateKey, of identity: String, _ credentials: ClientCredentials, _ interfaces: [String],
@@ -84,6 +86,15 @@ package struct ClientMembership: Hashable, Sendable, Codable {
   mutating func renew(_ credentials: ClientCredentials, at time: Int64) {
     // Later than the former ones, also if the clock was set back.
     (self.credentials, self.time) = (credentials, max(time, self.time.saturatingAdd(1)))
+  }
+
+  /// Notes that a hub does not accept the invitation, or, with nil, that a hub accepts it.
+  /// - Returns: whether this is a change.
+  mutating func noteRefusal(_ message: String?) -> Bool {
+    // Another text does not matter.
+    guard (refusal == nil) != (message == nil) else { return false }
+    refusal = message
+    return true
   }
 
   /// The membership of a controller.

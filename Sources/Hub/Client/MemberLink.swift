@@ -63,8 +63,8 @@ actor MemberLink: RouteLink {
   private(set) var isRefused = false
   /// The time of the last request for new credentials, in microseconds since 1970.
   private var renewalTime: Int64
-  /// The error of a hub that does not accept the invitation.
-  private var refusal: HomeError?
+  /// The error of a hub that does not accept the invitation. Stored, so that it is valid for later processes.
+  private var refusal: HomeError? { direct.membership.refusal.map { HomeError(.accessDenied, $0) } }
   private var retry: Scheduled<Void>?
 
   init(
@@ -105,7 +105,7 @@ actor MemberLink: RouteLink {
   nonisolated func refuseNow(_ error: HomeError) { assumeIsolated { $0.refuse(error) } }
 
   private func refuse(_ error: HomeError) {
-    refusal = error
+    if direct.membership.noteRefusal(error.message) { direct.save(direct.membership) }
     guard isStarted else { return }
     isLoaded = false
     // After the caller that started the route has returned.
@@ -116,8 +116,8 @@ actor MemberLink: RouteLink {
   nonisolated func acceptNow() { assumeIsolated { $0.accept() } }
 
   private func accept() {
-    guard refusal != nil else { return }
-    refusal = nil
+    guard direct.membership.noteRefusal(nil) else { return }
+    direct.save(direct.membership)
     if isStarted { load() }
   }
 
