@@ -72,6 +72,27 @@ import Testing
     await hub.close()
   }
 
+  /// The client may be killed before it closes.
+  @Test func storesHomeWhenHubIsLost() async throws {
+    let (scratch, own) = (Scratch(), Scratch())
+    try Files.makeDirectory(scratch.state.run)
+    let renamed = HomeChange.deviceRenamed(id: "5", name: "Ceiling")
+    let hub = try await SilentHub(
+      scratch.state.hubSocket,
+      greeting: [
+        SilentHub.welcome, .reset, .part(ServedHome.lamp + [Self.online, renamed]), .debouncer(DebouncerState()),
+        .synchronized(HubPosition(hub: 1, count: 0)),
+      ])
+    let saved = MemberTests.Mutexed<ClientMembership?>(nil)
+    var options = try await options(.local(.socket(scratch.state.hubSocket)), own)
+    options.direct?.save = { saved.value = $0 }
+    let client = try await Home(through: options)
+    #expect(await uses(.online, client))
+    await hub.close()
+    #expect(await eventually { saved.value?.state.orderedDevices.map(\.name) == ["Ceiling"] })
+    await client.close()
+  }
+
   @Test func failsAtOnceWithoutHub() async throws {
     let (scratch, own) = (Scratch(), Scratch())
     let client = try await Home(through: try await options(.local(.socket(scratch.state.hubSocket)), own))

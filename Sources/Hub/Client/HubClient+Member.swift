@@ -60,6 +60,11 @@ extension HubClient {
     if index < options.routes.count { member?.acceptNow() }
   }
 
+  /// A hub is no longer used: the home that it reported is stored for this client's own sessions.
+  func noteHome(from index: Int) {
+    if index < options.routes.count, index == source { member?.noteNow(box.value.reducer.state) }
+  }
+
   // MARK: Credentials
 
   /// Requests new credentials if the devices refused the present ones, or a device is not among them.

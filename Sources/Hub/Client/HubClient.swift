@@ -354,6 +354,7 @@ public actor HubClient {
 
   /// Changes the route. The home of the new one is known unless it is being loaded.
   private func use(_ index: Int?) {
+    if let active { noteHome(from: active) }
     active = nil
     guard let index, let standby = routes[index].standby else { return }
     let home = standby.home(at: time)

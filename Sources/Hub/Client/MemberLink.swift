@@ -359,6 +359,8 @@ actor MemberLink: RouteLink {
     if isStarted { reload() }
   }
 
+  nonisolated func noteNow(_ state: HomeState) { assumeIsolated { $0.note(state) } }
+
   /// Stores the structure of the home, as the hub reported it, if it has changed.
   func note(_ state: HomeState) {
     if direct.membership.note(state) { direct.save(direct.membership) }
