@@ -144,6 +144,9 @@ import WebClient
         "commission_on_network", #"{"setup_pin_code":1,"filter_type":2,"filter":4642}"#,
         "filter is 4642; expected 0 to 4095"
       ),
+      ("commission_on_network", #"{"setup_pin_code":1,"filter_type":99}"#, "filter_type is 99; expected 0 to 3"),
+      ("commission_on_network", #"{"setup_pin_code":1,"ip_addr":"lamp"}"#, "ip_addr is not an IP address"),
+      ("write_attribute", #"{"node_id":5,"attribute_path":"1/8/17"}"#, "value is missing"),
       ("open_commissioning_window", #"{"node_id":5,"timeout":179}"#, "timeout is 179; expected 180 to 900"),
       ("open_commissioning_window", #"{"node_id":5,"timeout":901}"#, "timeout is 901; expected 180 to 900"),
       ("get_thread_diagnostics", #"{"ext_pan_id":"zz"}"#, "expected 16 hexadecimal digits"),
@@ -181,6 +184,8 @@ import WebClient
       // Absent fields are null.
       ("set_acl_entry", #"{"node_id":5,"entry":[\#(administrator),\#(controlling)]}"#),
       ("set_node_binding", #"{"node_id":5,"endpoint":1,"bindings":[{"node":7,"endpoint":1}]}"#),
+      // OnLevel may be null.
+      ("write_attribute", #"{"node_id":5,"attribute_path":"1/8/17","value":null}"#),
       // The example of the published API.
       (
         "device_command",

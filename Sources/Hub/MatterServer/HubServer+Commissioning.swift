@@ -19,9 +19,13 @@ extension HubServer {
 
   func commissionOnNetwork(_ arguments: CommandArguments) async throws(MatterServerError) -> JSONValue {
     let passcode: UInt32 = try arguments.integer("setup_pin_code")
-    let type: Int = try arguments.optionalInteger("filter_type") ?? 0
+    let type: Int = try arguments.optionalInteger("filter_type", in: 0...3) ?? 0
     let filter: UInt16? = try arguments.optionalInteger("filter")
-    if (1...3).contains(type), filter == nil { throw arguments.invalid("filter_type \(type) requires a filter") }
+    if type != 0, filter == nil { throw arguments.invalid("filter_type \(type) requires a filter") }
+    let address = try arguments.optionalText("ip_addr").map { (text) throws(MatterServerError) in
+      guard let address = IPAddress(text) else { throw arguments.invalid("ip_addr is not an IP address") }
+      return address
+    }
     var target = CommissioningRequest.Target.any
     switch (type, filter) {
     case (1, _?): target = .discriminator(.short(try arguments.optionalInteger("filter", in: 0...0xF) ?? 0))
@@ -32,7 +36,7 @@ extension HubServer {
       target = .instance(instance)
     default: break
     }
-    if let text = try arguments.optionalText("ip_addr"), let address = IPAddress(text), !address.isLinkLocal {
+    if let address, !address.isLinkLocal {
       target = .addresses([SocketAddress(address, port: 5540)])
     }
     return try await commission(CommissioningRequest(passcode: passcode, target: target))

@@ -97,8 +97,10 @@ extension HubServer {
     guard let path = try AttributeKey.path(text).concrete else {
       throw arguments.invalid("wildcards are not allowed in attribute_path")
     }
+    // Null is a value.
+    guard let value = arguments.values["value"] else { throw arguments.invalid("value is missing") }
     let node = try known(try arguments.nodeID())
-    let status = try await write(arguments.values["value"] ?? .null, to: path, of: node, arguments)
+    let status = try await write(value, to: path, of: node, arguments)
     return [.object(Self.result(status, of: path))]
   }
 
