@@ -27,13 +27,13 @@ extension HomeDatabase {
   /// The key of the home's settings as JSON.
   private static let homeKey = "home"
 
-  /// Returns the settings of the home. Damaged ones are the defaults without trust in test devices.
+  /// Returns the settings of the home.
   package func settings() throws(HomeError) -> HomeSettings { try read { try Self.settings($0) } }
 
   static func settings(_ database: Database) throws -> HomeSettings {
     guard let text = try setting(homeKey, database) else { return HomeSettings() }
     guard var settings = try? JSONDecoder().decode(HomeSettings.self, from: Data(text.utf8)) else {
-      return HomeSettings(trustsTestDevices: false)
+      throw DamagedColumn(name: "value", value: "“\(text.prefix(40))” as the settings of the home")
     }
     settings.graceTime = min(max(settings.graceTime, .zero), longestGrace)
     return settings

@@ -412,14 +412,15 @@ import Testing
     await again.home.close()
   }
 
-  @Test func trustsNoTestDevicesWithDamagedSetting() throws {
+  @Test func reportsDamagedSettings() throws {
     let scratch = try TestDatabase()
     let database = try scratch.open()
     #expect(try database.settings().trustsTestDevices)
     try database.change(HomeSettings.Changes(trustsTestDevices: false))
     #expect(try !database.settings().trustsTestDevices)
     try database.set("{", for: "home")
-    #expect(try database.settings() == HomeSettings(trustsTestDevices: false))
+    let error = try #require(failure { () throws(HomeError) in _ = try database.settings() })
+    #expect(error.message.contains("\(scratch.path) is damaged"))
     try database.close()
   }
 
