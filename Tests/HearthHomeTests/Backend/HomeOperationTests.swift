@@ -85,6 +85,7 @@ import Testing
     let open = try await OpenHome(directory)
     let den = try await open.home.createGroup(name: "Den")
     #expect(await code(open, .remove(node: 5, isForced: false)) == .notFound)
+    #expect(await code(open, .remove(node: 99, isForced: true)) == .notFound)
     await open.home.close()
     let again = try await OpenHome(directory)
     #expect(try await again.home.groups == [den])
