@@ -165,6 +165,9 @@ public actor HomeController {
       // The event loop retains the sockets of discovery until it is stopped; the database closes when it is released.
       _ = try? await discovery?.stop().get()
       if options.membership != nil { InMemoryHomes.remove(below: options.memberDirectory) }
+      if options.membership == nil, case .certificate(let text)? = error as? ControllerError {
+        throw HomeError(.internalError, "\(options.databasePath): \(text); restore a copy", cause: error)
+      }
       throw HomeError(opening: error)
     }
   }
