@@ -185,7 +185,7 @@ import Testing
     let client = try await near.client(through: [.local(near.socket), .remote(other.socket)])
     await near.stopHub()
     #expect(await eventually { try await client.devices().list().map(\.offlineReason) == [.hubUnreachable] })
-    #expect([.refused, .notRunning].contains(await code { _ = try await client.anchor() }))
+    #expect([.badArguments, .notRunning].contains(await code { _ = try await client.anchor() }))
     #expect(await eventually { try await other.hub.status.clients.isEmpty })
     try await near.startHub()
     #expect(await eventually { try await client.devices().list().map(\.offlineReason) == [nil] })
@@ -194,7 +194,7 @@ import Testing
       var options = ServedHome.clientOptions("test", [route])
       options.home = ServedHome.identity
       if case .peer = route { await other.close() }
-      #expect(await openingError(options) == .refused)
+      #expect(await openingError(options) == .badArguments)
     }
     #expect(try OwnerLock.acquire(other.scratch.state) != nil)
     await client.close()

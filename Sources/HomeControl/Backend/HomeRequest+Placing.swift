@@ -20,6 +20,14 @@ extension HomeRequest {
     }
   }
 
+  /// Whether the reply depends on the answer of a device.
+  package var isForDevice: Bool {
+    switch self {
+    case .read, .write, .invoke, .writeDevice, .invokeDevice, .openWindow, .remove: true
+    default: false
+    }
+  }
+
   /// The node of a request to a node; nil for other requests.
   package var node: NodeID? {
     switch self {

@@ -196,7 +196,7 @@ public actor HubClient {
   package nonisolated var owner: HomeController? { sharedLink.withLock { $0 }?.owner }
 
   /// Checks the identity of the home that a route leads to. For a link, which is on the event loop.
-  /// - Throws: `HomeError` `refused` if it is another home.
+  /// - Throws: `HomeError` `badArguments` if it is another home.
   private nonisolated func check(_ found: String, at route: String) throws(HomeError) {
     let expected = assumeIsolated { client in
       let expected = client.identity ?? found
@@ -205,7 +205,7 @@ public actor HubClient {
     }
     guard found == expected else {
       throw HomeError(
-        .refused,
+        .badArguments,
         "\(route) leads to another home (\(found.prefix(8))…, expected \(expected.prefix(8))…); "
           + "remove this route, or join the other home with an invitation")
     }
@@ -256,20 +256,20 @@ public actor HubClient {
     try await wait(timeout) { $0.source != nil }
   }
 
-  /// What a request waits for.
-  private var answer: String { options.usesOwner ? "the process that owns the home to answer" : "the hub to answer" }
+  /// The process that a request waits for.
+  private var server: String { options.usesOwner ? "the process that owns the home" : "the hub" }
 
   func wait(
     _ timeout: Duration, until isTrue: (isolated HubClient) throws(HomeError) -> Bool
   ) async throws(HomeError) {
     if try isTrue(self) { return }
-    let wait = PendingWork.begin(answer)
+    let wait = PendingWork.begin("\(server) to answer")
     defer { wait?.end() }
     let deadline = eventLoop.now + TimeAmount(timeout)
     while try !isTrue(self) {
       guard !Task.isCancelled else { throw .canceled }
       guard !isClosed else { throw HomeError(.interrupted, "the home was closed") }
-      guard eventLoop.now < deadline else { throw HomeError(.timedOut, "the hub did not answer in time") }
+      guard eventLoop.now < deadline else { throw HomeError(.timedOut, "the home did not answer in time") }
       await waiters.waitUnlessCanceled(until: deadline)
     }
   }
@@ -455,6 +455,7 @@ public actor HubClient {
         throw HomeError(.unreachable, "no route to the home works now")
       }
       let route = routes[index]
+      let answer = request.isForDevice ? "the device to answer through \(server)" : "\(server) to answer"
       let wait = request.isLong ? nil : PendingWork.begin(answer)
       defer { wait?.end() }
       options.logger.debug("\(request.summary)…")

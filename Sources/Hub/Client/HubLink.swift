@@ -1,3 +1,4 @@
+internal import Glibc
 internal import HomeControl
 internal import HomeModel
 internal import MatterModel
@@ -225,6 +226,8 @@ actor HubLink: RouteLink {
 
   private func unreachable(_ error: any Error) -> HomeError {
     switch address {
+    case .socket(let path) where (error as? IOError)?.errnoCode == EACCES:
+      HomeError(.accessDenied, "\(path): permission denied; ask the user of the hub for an invitation", cause: error)
     case .socket(let path):
       HomeError(.notRunning, "no hub listens at \(path); start one with `hearth hub run`", cause: error)
     case .host, .web: HomeError(.unreachable, "no hub answers at \(address)", cause: error)
@@ -405,13 +408,13 @@ actor HubLink: RouteLink {
 
   /// The error of a request whose connection was lost, so that its result is unknown.
   private static let lost = HomeError(
-    .unreachable, "the connection to the hub was lost; the request may or may not have been carried out")
+    .unreachable, "the connection to the home was lost; the request may or may not have been carried out")
 
   private static let timedOut = HomeError(
-    .timedOut, "the hub did not answer in time; the request may or may not have been carried out")
+    .timedOut, "the home did not answer in time; the request may or may not have been carried out")
 
   /// The error of a request that was not sent.
-  private static let notSent = HomeError(.unreachable, "the hub can't be reached now")
+  private static let notSent = HomeError(.unreachable, "the home can't be reached now")
 
   /// Compares the errors without their causes.
   private static func isSame(_ error: HomeError, _ other: HomeError) -> Bool {

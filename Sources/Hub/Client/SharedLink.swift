@@ -123,7 +123,7 @@ actor SharedLink: RouteLink {
       isUp = false
       setDeadline()
       // The owner does not accept this client, or has another home.
-      if error.code == .refused { fail(error) }
+      if error.code == .refused || error.code == .badArguments { fail(error) }
       if owner == nil { elect() }
     case .loaded, .reloaded, .resumed:
       setUp()
