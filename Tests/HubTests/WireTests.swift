@@ -55,6 +55,7 @@ import WebClient
       ("openWindow", #"{"node":"2","duration":1,"isEnhanced":true}"#, 8, "hearth_openWindow: node: expected a number"),
       ("samples", #"{"filter":{"type":"no"},"limit":0}"#, 8, "hearth_samples: filter.type: invalid value"),
       ("samples", #"{"filter":{"type":"all"},"limit":-1}"#, 8, "a limit of -1 samples; expected 0 (all) or more"),
+      ("createGroup", #"{"id":70000,"name":"Den"}"#, 8, "hearth_createGroup: id: invalid value"),
       ("edit", #"{"edits":[{"addRoom":{}}]}"#, 8, "hearth_edit: edits.0.addRoom.name: missing"),
       (
         "edit", #"{"edits":[{"paint":{}}]}"#, 8,

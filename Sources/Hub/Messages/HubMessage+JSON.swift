@@ -46,6 +46,10 @@ enum HubJSON {
     return names.isEmpty ? expectation : "\(names.joined(separator: ".")): \(expectation)"
   }
 
+  static func isWithoutPath(_ error: any Error) -> Bool {
+    if case .dataCorrupted(let context)? = error as? DecodingError { context.codingPath.isEmpty } else { false }
+  }
+
   private static func name(of type: Any.Type) -> String {
     switch type {
     case is String.Type: "a string"
@@ -90,8 +94,25 @@ extension HubMessage {
           options: try message["options"].map { try HubJSON.decode(from: $0) } ?? RequestOptions())
       }
     } catch {
-      throw HomeError(.badArguments, "\(command): \(HubJSON.text(of: error, in: name))", cause: error)
+      let path = Self.numberOutOfRange(error, name, arguments).map { "\($0): " } ?? ""
+      throw HomeError(.badArguments, "\(command): \(path)\(HubJSON.text(of: error, in: name))", cause: error)
     }
+  }
+
+  /// Returns the name of an argument that is a number out of range, because Foundation does not report its path; nil for
+  /// another error.
+  private static func numberOutOfRange(_ error: any Error, _ name: String, _ arguments: JSONValue) -> String? {
+    // No request has more arguments.
+    guard HubJSON.isWithoutPath(error), let members = arguments.members, members.count <= 8 else { return nil }
+    for (index, member) in members.enumerated() where member.value.integer(as: Int128.self) != nil {
+      var others = members
+      others[index] = .init(member.name, 0)
+      do { _ = try HubJSON.decode(HomeRequest.self, from: .object([.init(name, .object(others))])) } catch {
+        guard !HubJSON.isWithoutPath(error) else { continue }
+      }
+      return member.name
+    }
+    return nil
   }
 
   /// The arguments of `hearth_cancel`.
