@@ -253,6 +253,22 @@ import WebClient
     #expect(try run.result.get() == "the device refused: Busy (FAILURE, cluster status 2)")
   }
 
+  @Test("interview_node sets the label of the fabric for owners only") func setsLabelForOwner() async throws {
+    let log = LogCounter()
+    let (home, client) = try await serve { $0.logger = log.logger }
+    let token = try await home.invite("Kind", .member)
+    let member = try await RawWebSocket(socket: home.scratch.state.hubSocket, token: token)
+    _ = await client.result("set_default_fabric_label", #"{"label":"Villa"}"#)
+    // The device is not in the fabric, so that each attempt fails.
+    let failure =
+      "the label of the fabric was not set at node 5: node 5 is not in the fabric of this home; pair it again"
+    for (user, count) in [(member, 0), (client, 1)] {
+      #expect(await user.result("interview_node", #"{"node_id":5}"#)?["error_code"] == 5)
+      #expect(log[failure] == count)
+    }
+    await home.close()
+  }
+
   @Test("remove_matter_fabric refuses the fabric of the server") func keepsOwnFabric() async throws {
     let (home, client) = try await serve()
     let own = OperationalCredentials.currentFabricIndex.path(on: .root)

@@ -98,7 +98,8 @@ extension HubServer {
       broadcast("node_updated") { testNodes.all[node.rawValue]?.object($0) }
       return .null
     }
-    await setFabricLabel(of: node)
+    // UpdateFabricLabel requires Administer.
+    if arguments.role >= .owner { await setFabricLabel(of: node) }
     // The home applies the report, which sends the changed attributes.
     _ = try await request { () throws(HomeError) in try await controller.read(node, [AttributePath()]) }
     interviews[node] = time
