@@ -26,7 +26,7 @@ import Testing
     return membership
   }
 
-  /// A hub that was left is not used again within the stable time.
+  /// The stable time has no effect on the return from the own sessions to the hub.
   private func options(_ route: HubRoute, _ scratch: Scratch, token: String? = nil) async throws -> HubClient.Options {
     var options = ServedHome.clientOptions("Ada", token: token, [route])
     (options.silence, options.routeTimeout, options.stableTime) = (.seconds(3600), .seconds(2), .seconds(3600))

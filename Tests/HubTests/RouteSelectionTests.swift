@@ -99,6 +99,23 @@ import Testing
     #expect(selection.active == 0 && !selection.isStarted(1))
   }
 
+  @Test func leavesFallbackAtOnce() {
+    var selection = RouteSelection(count: 3, Self.times, fallback: 2)
+    selection.advance(to: at(0))
+    selection.succeeded(0, at: at(0))
+    selection.failed(0, at: at(10_000))
+    selection.failed(1, at: at(10_010))
+    selection.succeeded(2, at: at(10_020))
+    #expect(selection.active == 2)
+    selection.succeeded(1, at: at(10_100))
+    #expect(selection.active == 1 && selection.isStarted(2))
+    // Not between two hubs.
+    selection.succeeded(0, at: at(10_200))
+    #expect(selection.active == 1)
+    selection.advance(to: at(15_200))
+    #expect(selection.active == 0)
+  }
+
   @Test func doublesStableTimeAfterEachFailure() {
     var selection = RouteSelection(count: 2, Self.times)
     selection.advance(to: at(0))

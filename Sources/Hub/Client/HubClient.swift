@@ -38,7 +38,8 @@ public actor HubClient {
     /// late on both routes shortly before.
     public var routeTimeout: Duration = .milliseconds(1200)
     /// The time for which a nearer route must work without a delay before it is used again. Doubled with each further
-    /// failure of the route within 10 minutes, at most to 32 times.
+    /// failure of the route within 10 minutes, at most to 32 times. An invited client that uses its own sessions uses a
+    /// hub again at once.
     public var stableTime: Duration = .seconds(5)
     /// The limits of observer queries, except the period: timeout and retries of their handlers.
     package var delivery = DeliverySchedule.Limits()
@@ -123,7 +124,9 @@ public actor HubClient {
   package init(_ options: Options) {
     self.options = options
     identity = options.home
-    selection = RouteSelection(count: options.routeCount, options.selectionTimes)
+    // The own sessions follow no device.
+    selection = RouteSelection(
+      count: options.routeCount, options.selectionTimes, fallback: options.direct.map { _ in options.routes.count })
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
     waiters = Waiters(on: loop)

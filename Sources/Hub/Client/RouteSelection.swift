@@ -4,8 +4,9 @@ internal import MatterProtocol
 ///
 /// The nearest route that works is used. A route that fails or does not answer in time is left for the nearest other one
 /// that works; a nearer route is used again after it has worked for the stable time without a delay. Each further failure
-/// of a route doubles its stable time. A route that answers late on a network that loses packets is left for one that
-/// answers in time; if both answer late, the timeout is longer. So loss causes few changes.
+/// of a route doubles its stable time. The fallback is left at once for any other route that works. A route that answers
+/// late on a network that loses packets is left for one that answers in time; if both answer late, the timeout is longer.
+/// So loss causes few changes.
 struct RouteSelection {
   /// The times of a client.
   struct Times {
@@ -49,13 +50,15 @@ struct RouteSelection {
   private static let maximumFailures = 6
 
   private var times: Times
+  /// The index of the route that is used only while no other one works, if there is one.
+  private let fallback: Int?
   private var routes: [Route]
   /// The index of the route that is used; nil: none works.
   private(set) var active: Int?
 
   /// - Parameter count: the number of routes, the nearest first.
-  init(count: Int, _ times: Times) {
-    self.times = times
+  init(count: Int, _ times: Times, fallback: Int? = nil) {
+    (self.times, self.fallback) = (times, fallback)
     self.times.stable = min(times.stable, .seconds(86_400))
     routes = Array(repeating: Route(), count: count)
   }
@@ -151,7 +154,9 @@ struct RouteSelection {
           (routes[used].lastDelay, routes[used].wasLeft) = (now, true)
           active = other
         }
-      } else if let nearer = routes.indices.prefix(used).first(where: { isSteady($0, at: now) }) {
+      } else if let nearer = routes.indices.prefix(used).first(where: {
+        isSteady($0, at: now) || used == fallback && works($0) && !isDelayed($0)
+      }) {
         active = nearer
       }
     } else {
