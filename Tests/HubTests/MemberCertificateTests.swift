@@ -71,6 +71,25 @@ extension MemberTests {
     }
     try run.result.get()
   }
+
+  @Test("a device of which nothing may be read is not online") func showsNoUnreadableDevice() async throws {
+    let run = await simulate(try Self.definition(), seed: 15) { home, world in
+      let node = try #require(try await Self.nodes(home).first)
+      _ = try await home.invite("Ada", .member)
+      let ada = try await Member("ada", .member, of: home, in: world)
+      _ = try await home.revoke("Ada")
+      let client = try await Home(through: ada.options)
+      let read = HomeRequest.read(node: node, paths: [AttributePath()], isFabricFiltered: true, timeout: nil)
+      guard case .report(let attributes, _) = try await client.backend.perform(read) else {
+        throw HomeError.unexpectedReply
+      }
+      #expect(attributes.isEmpty)
+      try await world.simulation.sleep(for: .seconds(1))
+      #expect(try await client.devices().list().map(\.sourceConnectivity.connectivityState) == [.unknown])
+      await client.close()
+    }
+    try run.result.get()
+  }
 }
 
 extension HomeController {

@@ -389,7 +389,8 @@ package struct HomeEngine: Engine {
       var contents = NodeReport(owner, report, isWhole: missing != nil)
       contents.deadline = deadline(of: owner)
       reduce(.report(contents))
-      answered(owner)
+      // A device of which nothing may be read is not known to be online.
+      if isFollowing || !report.isDenied { answered(owner) }
     case .success(.discovered): break
     case .success: if let owner { answered(owner) }
     case .failure(let error):
@@ -442,4 +443,11 @@ extension ControllerError {
 
   /// The status with which the node refused a request; nil for another error.
   var statusCode: StatusCode? { if case .status(let status) = self { status.code } else { nil } }
+}
+
+extension ReassembledReport {
+  /// Whether the device let nothing be read: it omits attributes of wildcard paths, and refuses others with a status.
+  fileprivate var isDenied: Bool {
+    attributes.isEmpty && events.isEmpty && statuses.allSatisfy { $0.status.code == .unsupportedAccess }
+  }
 }
