@@ -150,6 +150,10 @@ extension ClusterServer {
     changed { $0.powerLosses.append(body) }
   }
 
+  /// Runs before the device stops or the power of a bridged device is cut, so that the server stores the state that it
+  /// stores less often than it changes. The body changes no attribute. It does not run before a kill.
+  func onStop(_ body: @escaping ContextHandler) -> Self { changed { $0.stops.append(body) } }
+
   /// Runs when a timer that was set with ``ServerContext/schedule(_:at:)`` comes due.
   public func onTimer(_ timer: TimerID, _ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
     changed { $0.timers[timer] = body }

@@ -258,6 +258,7 @@ public struct ClusterServer: Sendable {
   var starts: [ContextHandler] { storage.elements.starts }
   var startedHandlers: [ContextHandler] { storage.elements.startedHandlers }
   var powerLosses: [ContextHandler] { storage.elements.powerLosses }
+  var stops: [ContextHandler] { storage.elements.stops }
   var timers: [TimerID: ContextHandler] { storage.elements.timers }
   var clockChanges: [ContextHandler] { storage.elements.clockChanges }
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] { storage.elements.fabricRemovals }
@@ -288,6 +289,7 @@ struct ServerElements: Sendable {
   var starts: [ContextHandler] = []
   var startedHandlers: [ContextHandler] = []
   var powerLosses: [ContextHandler] = []
+  var stops: [ContextHandler] = []
   var timers: [TimerID: ContextHandler] = [:]
   var clockChanges: [ContextHandler] = []
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []

@@ -113,6 +113,7 @@ extension DeviceEngine {
   public mutating func shutDown(at now: Instant) {
     guard !isShutDown else { return }
     advance(to: now)
+    context.prepareForStop()
     context.emit(BasicInformation.shutDown, NoFields(), on: .root)
     context.call(GeneralDiagnosticsHooks.recordOperatingTime, NoFields(), on: .root)
     context.node.changes.append(StoreChange(StoreKey.shutDown, true.tlv))

@@ -44,6 +44,7 @@ extension DeviceEngine {
     let own = Set([endpoint] + (context.node.endpoint(endpoint)?.parts ?? []))
     let clusters = context.node.clusters.indices.filter { own.contains(context.node.clusters[$0].path.endpoint) }
     if !isOn, wasOn == true {
+      context.prepareForStop(clusters)
       for index in clusters {
         for body in context.node.clusters[index].server.powerLosses { context.enterQuietly(index, as: .device, body) }
       }
@@ -51,6 +52,15 @@ extension DeviceEngine {
     guard context.call(BridgedDeviceServer.power, isOn, on: endpoint) else { throw StatusError(.unsupportedCluster) }
     if isOn, wasOn == false { start(clusters) }
     settle()
+  }
+
+  /// Stores the state that servers store less often than it changes, before the power of the node is cut.
+  package mutating func prepareForPowerLoss(at now: Instant) {
+    guard !isShutDown, context.node.clusters.contains(where: { !$0.server.stops.isEmpty }) else { return }
+    // Due timers do not run.
+    context.node.now = max(now, context.node.now)
+    context.prepareForStop()
+    commit()
   }
 
   /// Calls a hook of the servers of a cluster on all endpoints, after a change outside of the node.
@@ -90,5 +100,16 @@ extension DeviceEngine {
     metrics.invokes = context.node.invokes
     (metrics.sessions, metrics.subscriptions) = (core.sessionCount, subscriptions.count)
     return metrics
+  }
+}
+
+extension ServerContext {
+  /// Runs the ``ClusterServer/onStop(_:)`` handlers of clusters, by default of all. Bridged devices without power have
+  /// stopped before.
+  mutating func prepareForStop(_ clusters: [Int]? = nil) {
+    for index in clusters ?? Array(node.clusters.indices) {
+      guard !node.clusters[index].server.stops.isEmpty, !node.isUnreachable(node.clusters[index].path) else { continue }
+      for body in node.clusters[index].server.stops { enterQuietly(index, as: .device, body) }
+    }
   }
 }

@@ -36,13 +36,15 @@ extension SimulatedHome {
 
   // MARK: Power
 
-  /// Cuts the power of a device, which sends no goodbye and loses everything it has not stored. A bridged device
-  /// becomes unreachable behind its bridge. “hub” is the machine of the home.
+  /// Cuts the power of a device, which sends no goodbye and loses everything it has not stored; meters and
+  /// batteries store their energy first. A bridged device becomes unreachable behind its bridge. “hub” is the machine of
+  /// the home.
   public func cutPower(of device: String) async throws {
     addToTimeline("power \(device) off")
     if device != ScenarioReader.hub {
       let found = try find(device)
       if found.place.bridged != nil { return try found.device.switchPower(false, at: found.place) }
+      found.device.prepareForPowerLoss()
     }
     try machine(of: device).cutPower()
   }

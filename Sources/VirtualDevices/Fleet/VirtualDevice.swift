@@ -231,9 +231,14 @@ package final class VirtualDevice {
 
   // MARK: Power
 
+  /// Stores the energy of the device and other state that it stores rarely, as a device does at the start of a power
+  /// cut. To be called before the machine loses its power, except to simulate a kill.
+  package func prepareForPowerLoss() { host?.perform { engine, now in engine.prepareForPowerLoss(at: now) } }
+
   /// Stops the device without goodbyes, as on a loss of power.
   package func cutPower() {
     cancelRestart()
+    prepareForPowerLoss()
     guard let host else { return }
     earlierMetrics = metrics
     (earlierMetrics.sessions, earlierMetrics.subscriptions) = (0, 0)

@@ -12,7 +12,7 @@ public enum ElectricalEnergyServer {
   /// The power that flows in milliwatts; negative if it is exported.
   public static let power = ServerHook<ElectricalEnergyMeasurement, Int64>("power")
 
-  /// The device starts: the energy since the last snapshot is lost.
+  /// The device starts: the meter continues with the stored totals.
   static let starting = ServerHook<ElectricalEnergyMeasurement, Void>("starting")
 
   /// The time between two snapshots of the cumulative energy while power flows.
@@ -60,11 +60,15 @@ public enum ElectricalEnergyServer {
         update(&context) { $0.meter.setPower(power, at: now) }
       }
       .onTimer(.tick) { context in
-        // A bridged device without power is started again when its power returns. The energy since the last snapshot
-        // is lost, as in a meter that stores it at snapshots.
+        // A bridged device without power is started again when its power returns.
         guard context.hasPower else { return }
         update(&context)
         takeFakeReading(&context)
+      }
+      .onStop { context in
+        guard var meter = context[scratch: Metering.self]?.meter else { return }
+        meter.advance(to: context.now)
+        context[stored: totalsKey] = meter.stored.tlv
       }
   }
 

@@ -78,6 +78,14 @@ public enum PowerSourceServer {
         noteLevel(&context)
       }
       .onTimer(.tick) { context in update(&context) }
+      .onStop { context in
+        // A battery that keeps its charge has the one of the definition or the stored one.
+        guard var battery = context[scratch: Battery.self], battery.nextChange != nil || battery.drainPerUse > 0 else {
+          return
+        }
+        battery.advance(to: context.now)
+        context[stored: chargeKey] = battery.stored.tlv
+      }
       .reportingQuietly()
       .onAct(PowerSource.batPercentRemaining) { context, percent in
         // Null: the device can't measure the charge, which still drains.

@@ -47,6 +47,12 @@ public enum StorageServer {
         update(&context)
       }
       .onPoweredTimer(.tick) { update(&$0) }
+      .onStop { context in
+        // Without a power, the charge is that of the definition or the stored one.
+        guard var battery = context[scratch: StorageBattery.self], battery.power != 0 else { return }
+        battery.advance(to: context.now)
+        context[stored: chargeKey] = battery.stored.tlv
+      }
       .hook(request) { context, power in
         guard let power else { return update(&context) }
         context[scratch: Request.self] = Request(power: power)

@@ -82,6 +82,11 @@ public enum EvseServer {
       }
       .onPoweredTimer(.tick) { update(&$0) }
       .onPowerLoss { $0.passLoad(0) }
+      .onStop { context in
+        guard var station = context[scratch: EvseState.self]?.station else { return }
+        station.advance(to: context.now)
+        context[stored: stationKey] = station.stored.tlv
+      }
       .onClockChange { update(&$0) }
       .onChange(Evse.userMaximumChargeCurrent) { update(&$0) }
       .onChange(Evse.circuitCapacity) { update(&$0) }
