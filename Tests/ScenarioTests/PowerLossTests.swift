@@ -37,4 +37,26 @@ import VirtualDevices
     #expect(abs((energies.last ?? 0) - (energies.first ?? 0) - 150_000) <= 1, "\(energies)")
     #expect((5...7).contains(Int(charges.last ?? 0) - Int(charges.first ?? 0)), "\(charges)")
   }
+
+  @Test("a freezer and a tank approach the temperature around them") func changesTemperatures() async throws {
+    let definition = try SimulatedHomeTests.definition(
+      """
+      devices:
+        - { name: Fridge, type: refrigerator }
+        - { name: Boiler, type: water heater, attributes: { thermostat.localTemperature: 60C } }
+      """)
+    let run = await simulate(definition, seed: 1) { _, world -> (Int16, Int16) in
+      for device in ["Fridge", "Boiler"] { try await world.cutPower(of: device) }
+      try await world.simulation.sleep(for: .seconds(36_000))
+      for device in ["Fridge", "Boiler"] { try await world.restorePower(of: device) }
+      let measured = AttributePlace(TemperatureMeasurement.id, TemperatureMeasurement.measuredValue.id, on: 3)
+      let local = AttributePlace(Thermostat.id, Thermostat.localTemperature.id)
+      let freezer = try #require(await world.value(of: measured, in: "Fridge"))
+      let water = try #require(await world.value(of: local, in: "Boiler"))
+      return (try Int16(tlv: freezer), try Int16(tlv: water))
+    }
+    let (freezer, water) = try run.result.get()
+    #expect((1750...1800).contains(freezer))
+    #expect((5600...5700).contains(water))
+  }
 }

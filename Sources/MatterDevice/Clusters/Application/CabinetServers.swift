@@ -45,8 +45,19 @@ extension ApplianceServers {
         TemperatureMeasurement.measuredValue, from: TemperatureMeasurement.minMeasuredValue,
         to: TemperatureMeasurement.maxMeasuredValue
       )
-      .onStart(measure)
+      .onStart { context in
+        measure(&context)
+        // That of an earlier stop, if the power of a bridged device returned.
+        _ = TemperatureAtStop(taking: &context)
+      }
       .onTimer(.tick, measure)
+      .onStop { context in
+        let now = context.now
+        var temperature = temperature(at: now, &context)
+        temperature.advance(to: now)
+        let isOpen = context[scratch: Door.self]?.isOpen == true
+        TemperatureAtStop(temperature.value, timeConstant: isOpen ? openConstant : insulation).store(in: &context)
+      }
       .onPowerLoss { context in
         let now = context.now
         var temperature = temperature(at: now, &context)
@@ -72,9 +83,16 @@ extension ApplianceServers {
   /// The time constant towards the temperature of the room while the door is open.
   private static let openConstant = Duration.seconds(600)
 
-  /// Returns the temperature of a cabinet; that of the attribute at the start.
+  /// Returns the temperature of a cabinet. At the start, it has approached that of the room since the last stop; without
+  /// a stop, it is that of the attribute.
   private static func temperature(at now: Instant, _ context: inout ServerContext) -> CabinetTemperature {
     if let temperature = context[scratch: CabinetTemperature.self] { return temperature }
+    if let last = TemperatureAtStop(taking: &context) {
+      var temperature = CabinetTemperature(last.celsius, at: .zero)
+      temperature.approach(room, timeConstant: last.timeConstant, at: .zero)
+      temperature.advance(to: .zero + last.elapsed)
+      return CabinetTemperature(temperature.value, at: now)
+    }
     return CabinetTemperature(
       context[TemperatureMeasurement.measuredValue].wrapped.map { Double($0) / 100 } ?? room, at: now)
   }

@@ -47,6 +47,12 @@ public enum WaterHeaterServer {
       .initial(Management.tankVolume, UInt16(min(max(settings.tank.volume, 1), 65_535)))
       .onStart { start(settings, &$0) }
       .onPoweredTimer(.tick) { update(&$0) }
+      .onStop { context in
+        guard let heater = context[scratch: Heater.self] else { return }
+        var tank = heater.before?.tank ?? heater.tank
+        if heater.before == nil { tank.advance(to: context.now) }
+        TemperatureAtStop(tank.temperature).store(in: &context)
+      }
       .onPowerLoss { context in
         let now = context.now
         context[scratch: Heater.self]?.tank.setHeating(0, at: now)
@@ -154,12 +160,18 @@ public enum WaterHeaterServer {
 
   private static func start(_ settings: WaterHeaterSettings, _ context: inout ServerContext) {
     let now = context.now
+    let last = TemperatureAtStop(taking: &context)
     var heater = context[scratch: Heater.self] ?? Heater(tank: settings.tank, sources: settings.sources)
     if context[scratch: Heater.self] == nil {
       heater.tank.skip(to: now)
       let stored = context[stored: temperatureKey].flatMap { try? Int16(tlv: $0) }
       // Without a stored temperature, the definition determines it.
-      if let stored = stored ?? context[Thermostat.localTemperature].wrapped {
+      if let last {
+        var tank = settings.tank
+        tank.setTemperature(last.celsius, at: .zero)
+        tank.advance(to: .zero + last.elapsed)
+        heater.tank.setTemperature(tank.temperature, at: now)
+      } else if let stored = stored ?? context[Thermostat.localTemperature].wrapped {
         heater.tank.setTemperature(Double(stored) / 100, at: now)
       }
     }
