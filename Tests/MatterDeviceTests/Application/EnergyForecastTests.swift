@@ -174,6 +174,18 @@ import Testing
     #expect(node[Evse.state] == .value(.pluggedInCharging))
   }
 
+  @Test("predicts that a charge ends with its permission") func endsWithPermission() throws {
+    let node = station()
+    try node.invoke(
+      EnergyEvse.enableCharging,
+      .init(
+        chargingEnabledUntil: .value(Self.evening + 1800), minimumChargeCurrent: 6000, maximumChargeCurrent: 16_000))
+    try node.move("cable", "plugged in")
+    let shown = try forecast(node)
+    #expect(shown.endTime == Self.evening + 1800 && shown.latestEndTime == shown.endTime)
+    #expect(shown.slots.map(\.remainingSlotTime) == [1800] && shown.slots.map(\.nominalEnergy) == [1_840_000])
+  }
+
   @Test("predicts the power of a solar array from daylight") func predictsDaylight() throws {
     let array = SolarArray(peak: 5_000_000, latitude: 48, clouds: 0.4)
     let node = TestNode([ElectricalPowerServer.make().measuring(array), array.energyManagement()])

@@ -51,25 +51,29 @@ extension EvseServer {
     let followed = context.followsTargets ? state.plan : nil
     if let followed, followed.start == nil { return nil }
     let energy = min(followed?.remaining ?? .max, station.battery.capacity - station.battery.energy)
-    func seconds(_ power: Int64) -> UInt32 {
-      // Milliwatt hours per milliwatt are hours. Rounded up.
-      UInt32(clamping: (Int128(energy) * 3600 + Int128(power) - 1) / Int128(max(power, 1)))
-    }
     let isActive = state.transferStart != nil || state.demand.isPaused
     let start = isActive ? state.transferTime.flatMap { context.epochSeconds(at: $0) } ?? now : followed?.start ?? now
+    let until = context[Evse.chargingEnabledUntil].wrapped.flatMap { $0 > 0 ? $0 : nil } ?? .max
+    guard until > max(start, now) else { return nil }
+    let longestTime = until - max(start, now)
+    func seconds(_ power: Int64) -> UInt32 {
+      // Milliwatt hours per milliwatt are hours. Rounded up.
+      min(UInt32(clamping: (Int128(energy) * 3600 + Int128(power) - 1) / Int128(max(power, 1))), longestTime)
+    }
     let (elapsed, remaining) = (isActive ? now.saturatingSubtract(start) : 0, seconds(power))
     let end = start.saturatingAdd(elapsed).saturatingAdd(remaining)
+    let charged = min(energy, Int64(clamping: Int128(power) * Int128(remaining) / 3600))
     let shortest = elapsed.saturatingAdd(seconds(station.availablePower))
     let longest = elapsed.saturatingAdd(seconds(lowest))
     let slot = DeviceEnergyManagement.SlotStruct(
       minDuration: shortest, maxDuration: longest, defaultDuration: elapsed.saturatingAdd(remaining),
       elapsedSlotTime: elapsed, remainingSlotTime: remaining, slotIsPausable: true, minPauseDuration: pause.lowerBound,
       maxPauseDuration: pause.upperBound, nominalPower: power, minPower: lowest, maxPower: station.availablePower,
-      nominalEnergy: energy, minPowerAdjustment: lowest, maxPowerAdjustment: station.availablePower,
+      nominalEnergy: charged, minPowerAdjustment: lowest, maxPowerAdjustment: station.availablePower,
       minDurationAdjustment: shortest, maxDurationAdjustment: longest)
     return .init(
       forecastID: 0, activeSlotNumber: isActive ? .value(0) : .null, startTime: start, endTime: end,
-      earliestStartTime: isActive ? .value(start) : .null, latestEndTime: max(end, followed?.target ?? end),
+      earliestStartTime: isActive ? .value(start) : .null, latestEndTime: min(max(end, followed?.target ?? end), until),
       isPausable: true, slots: [slot], forecastUpdateReason: .internalOptimization)
   }
 }
