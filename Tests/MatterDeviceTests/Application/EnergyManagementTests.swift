@@ -283,6 +283,8 @@ import Testing
     node.wait(3_600_000)
     try pause(node, 1800)
     #expect(node[Evse.state] == .value(.pluggedInDemand) && node[DEM.esaState] == .paused)
+    let forecast = try #require(node[DEM.forecast].wrapped)
+    #expect(forecast.slots.map(\.remainingSlotTime) == [forecast.endTime - Self.evening - 3600 - 1800])
     #expect(throws: StatusError(.invalidInState)) { try adjust(node, 2_000_000, 600) }
     node.wait(600_000)
     try pause(node, 1800)

@@ -61,6 +61,8 @@ import Testing
     let node = node()
     try node.invoke(DEM.pauseRequest, .init(duration: 600, cause: .gridOptimization))
     #expect(!isHeating(node) && node[DEM.esaState] == .paused)
+    let forecast = try #require(node[DEM.forecast].wrapped)
+    #expect(forecast.slots.map(\.remainingSlotTime) == [forecast.endTime - 800_000_030 - 600])
     node.wait(599_000)
     #expect(!isHeating(node))
     node.wait(2000)

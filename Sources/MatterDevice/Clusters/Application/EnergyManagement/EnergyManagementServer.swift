@@ -160,6 +160,9 @@ package enum EnergyManagementServer {
     guard context.has(DEM.powerForecastReporting) || context.has(DEM.stateForecastReporting) else { return }
     let last = context[DEM.forecast].wrapped
     var forecast = state.shownForecast
+    if let pause = state.pause, state.testForecast == nil, let end = context.epochSeconds(at: pause.end) {
+      forecast?.delay(until: end)
+    }
     forecast?.forecastID = state.forecastID
     if forecast != nil, forecast?.withoutProgress != last?.withoutProgress {
       forecast?.forecastID = state.forecastID &+ 1
@@ -302,6 +305,16 @@ extension DeviceEnergyManagement.ForecastStruct {
       }
       endTime = endTime.saturatingSubtract(before).saturatingAdd(adjustment.duration)
     }
+  }
+
+  /// Delays the end by a pause, after which the rest of the active slot and the later slots follow.
+  fileprivate mutating func delay(until resumption: UInt32) {
+    guard let active = activeSlotNumber.wrapped.map({ Int($0) }), slots.indices.contains(active) else { return }
+    let rest = slots.dropFirst(active + 1).reduce(slots[active].remainingSlotTime) {
+      $0.saturatingAdd($1.defaultDuration)
+    }
+    endTime = max(endTime, resumption.saturatingAdd(rest))
+    latestEndTime = latestEndTime.map { max($0, endTime) }
   }
 
   /// The forecast without its number and the progress of its slots.
