@@ -190,6 +190,11 @@ public struct ClusterServer: Sendable {
     changed { $0.limit(attribute.id) { ($0.values, $0.refusal) = (Set(values.map { UInt64($0.rawValue) }), refusal) } }
   }
 
+  /// The same for a number.
+  func limiting<C: Cluster>(_ attribute: Attribute<C, UInt8>, to values: [UInt8]) -> Self {
+    changed { $0.limit(attribute.id) { $0.values = Set(values.map { UInt64($0) }) } }
+  }
+
   /// The same for an enumeration that may be null.
   func limiting<C: Cluster, Value: WireCode>(_ attribute: Attribute<C, Nullable<Value>>, to values: [Value]) -> Self {
     changed { $0.limit(attribute.id) { $0.values = Set(values.map { UInt64($0.rawValue) }) } }
@@ -218,7 +223,8 @@ public struct ClusterServer: Sendable {
     _ attribute: Attribute<C, Value>, toBitsOf supported: Attribute<C, Value>
   ) -> Self { changed { $0.limit(attribute.id) { $0.bits = supported.id } } }
 
-  /// Limits a percentage below 100 to the multiples of another attribute of the cluster, for changes from any source.
+  /// Limits a percentage below 100 to the multiples of another attribute of the cluster, from its lowest value on, for
+  /// changes from any source.
   func limiting<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, toMultiplesOf step: Attribute<C, Value>
   ) -> Self { changed { $0.modify(attribute.details) { $0.limits.step = step.id } } }

@@ -30,7 +30,7 @@ struct AttributeLimits: Sendable {
   var range: ClosedRange<Int64>?
   /// The attribute with the bits that a bitmap may have.
   var bits: AttributeID?
-  /// The attribute of which a percentage below 100 is a multiple.
+  /// The attribute of which a percentage below 100 is a multiple, or its difference to the lowest value.
   var step: AttributeID?
 }
 
@@ -58,7 +58,11 @@ extension ServedAttribute {
     guard let number = decoded(value)?.number, let range = range(encoded) else { return }
     guard range.contains(number) else { throw StatusError(.constraintError) }
     let step = limits.step.flatMap { decoded(encoded($0))?.number } ?? 1
-    guard number == 100 || number % max(step, 1) == 0 else { throw StatusError(.constraintError) }
+    // The steps begin at the lowest value, if an attribute limits it.
+    let lowest = limits.lowest.flatMap { decoded(encoded($0))?.number } ?? 0
+    guard (number == 100 && lowest == 0) || (number &- lowest) % max(step, 1) == 0 else {
+      throw StatusError(.constraintError)
+    }
   }
 
   /// Returns the allowed values of an enumeration; nil for all.

@@ -363,7 +363,8 @@ struct DefinitionReader: DocumentReader {
 }
 
 extension Schema {
-  /// Some values of an enumeration, or the bits of a bitmap, by name and number, for messages; nil for another type.
+  /// Some values of an enumeration, or the bits of a bitmap, by name and number, or some numbers, for messages; nil for
+  /// another type, and for all numbers.
   /// - Parameter values: nil for all.
   func namedValues(among values: Set<UInt64>?) -> String? {
     switch self {
@@ -371,6 +372,7 @@ extension Schema {
     case .bitmap(_, let names, isInverted: false) where !names.isEmpty:
       (names.count > 1 ? "0 or a sum of " : "0 or ")
         + DefinitionReader.list(Schema.fields(names).map { "\($0.name) (\($0.mask))" }, last: "and")
+    case .unsigned: values.map { DefinitionReader.list($0.sorted().map { "\($0)" }) }
     case .nullable(let wrapped): wrapped.namedValues(among: values)
     default: nil
     }

@@ -29,6 +29,24 @@ import Testing
     try expect(server, Thermostat.systemMode, .heat, not: .cool)
     try expect(server, Thermostat.systemMode, .off, not: .sleep)
     try expect(server, Thermostat.occupiedHeatingSetpoint, 2100, not: 9000)
+    try expect(server, Thermostat.localTemperature, .value(-27_315), not: .value(-27_316))
+    try expect(server, Thermostat.outdoorTemperature, .value(-27_315), not: .value(-27_316))
+    try expect(ThermostatServer.waterHeater(4500), Thermostat.localTemperature, .value(10_000), not: .value(10_001))
+  }
+
+  @Test func steps() throws {
+    let program = ApplianceProgram(modes: [.init("Normal", [0x4000])])
+    let servers = ApplianceServers.microwaveOven(program)
+    let server = try #require(servers.first { $0.id == MicrowaveOvenControl.id })
+    try expect(server, MicrowaveOvenControl.powerSetting, 50, not: 55)
+    let shifted = server.initial(MicrowaveOvenControl.minPower, 15)
+    try expect(shifted, MicrowaveOvenControl.powerSetting, 55, not: 50)
+  }
+
+  @Test func targets() throws {
+    let server = TargetNavigatorServer.make(["Home", "Music"])
+    try expect(server, TargetNavigator.currentTarget, 2, not: 3)
+    try expect(server, TargetNavigator.currentTarget, 0xFF, not: 0)
   }
 
   @Test func fan() throws {

@@ -35,6 +35,7 @@ extension ApplianceServers {
     .limiting(
       MicrowaveOvenControl.powerSetting, from: MicrowaveOvenControl.minPower, to: MicrowaveOvenControl.maxPower
     )
+    .limiting(MicrowaveOvenControl.powerSetting, toMultiplesOf: MicrowaveOvenControl.powerStep)
     .onAct(MicrowaveOvenControl.powerSetting) { context, power throws(StatusError) in
       guard isSupported(power, &context) else { throw StatusError(.constraintError) }
       context[MicrowaveOvenControl.powerSetting] = power

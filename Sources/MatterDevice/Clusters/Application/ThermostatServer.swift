@@ -12,6 +12,9 @@ public enum ThermostatServer {
   /// Reports that the device began or ceased to follow its schedules.
   static let modeChanged = ServerHook<Thermostat, Void>("modeChanged")
 
+  /// The temperatures from absolute zero on, in hundredths of a degree.
+  private static let temperatures: ClosedRange<Int64> = -27_315...32_767
+
   /// Returns the server.
   /// - Parameters:
   ///   - heats: Whether the thermostat can heat.
@@ -19,6 +22,7 @@ public enum ThermostatServer {
   ///   - hasFan: Whether it can also run a fan alone.
   public static func make(heats: Bool = true, cools: Bool = true, hasFan: Bool = false) -> ClusterServer {
     make(heats: heats, cools: cools, hasFan: hasFan, .room).initial(Thermostat.outdoorTemperature, .value(1000))
+      .limiting(Thermostat.outdoorTemperature, to: temperatures)
   }
 
   /// Returns the server of a radiator's valve: it opens the valve as far as PIHeatingDemand.
@@ -30,6 +34,7 @@ public enum ThermostatServer {
   /// - Parameter temperature: The temperature of the water at the start, in hundredths of a degree.
   static func waterHeater(_ temperature: Int16) -> ClusterServer {
     make(heats: true, cools: false, hasFan: false, .water).initial(Thermostat.localTemperature, .value(temperature))
+      .limiting(Thermostat.localTemperature, to: 0...10_000)
       .hook(modeChanged) { context, _ in ThermostatSchedules.restart(&context) }
   }
 
@@ -58,6 +63,7 @@ public enum ThermostatServer {
       .deriving(Thermostat.thermostatRunningState)
       .on(Thermostat.setpointRaiseLower, raiseOrLower)
       .limiting(Thermostat.systemMode, to: modes)
+      .limiting(Thermostat.localTemperature, to: temperatures)
       // Writes have no effect (§ 4.3.9.24).
       .onWrite(Thermostat.controlSequenceOfOperation) { context, sequence throws(StatusError) in
         sequence = context[Thermostat.controlSequenceOfOperation]

@@ -92,6 +92,7 @@ public enum TargetNavigatorServer {
     ClusterServer(TargetNavigator.self)
       .initial(TargetNavigator.targetList, targets.enumerated().map { .init(identifier: number($0), name: $1) })
       .initial(TargetNavigator.currentTarget, noTarget)
+      .limiting(TargetNavigator.currentTarget, to: targets.indices.map(number) + [noTarget])
       .answer(TargetNavigator.navigateTarget) { context, request throws(StatusError) in
         guard context.value(OnOff.onOff) ?? true else { return .init(status: .notAllowed) }
         guard (1...targets.count).contains(Int(request.target)) else { return .init(status: .targetNotFound) }
