@@ -152,6 +152,9 @@ import Testing
     try chime.act(set: Chime.enabled, false, on: 1, at: at(0))
     #expect(VirtualDevice.media(&chime, on: 1) == "disabled")
     #expect(throws: (any Error).self) { try chime.act(set: Chime.selectedChime, 2, on: 1, at: at(0)) }
+    #expect(throws: DefinitionError.self) {
+      try engine("type: chime\n    sounds: [Bell, Gong]\n    attributes: { chime.selectedChime: 2 }")
+    }
   }
 
   @Test func doorbellIsAGenericSwitchWithReleases() throws {

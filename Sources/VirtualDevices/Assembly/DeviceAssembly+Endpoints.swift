@@ -298,7 +298,15 @@ extension DeviceAssembly {
     let fan = values.filter { value in
       server.id == FanControl.id && settings.contains { $0 == value.target?.attribute }
     }
+    // Not a limit of the server, since a client gets another status.
+    let sounds = server.initial(of: Chime.installedChimeSounds.id).flatMap { try? [Chime.ChimeSoundStruct](tlv: $0) }
+    let unknown = values.filter { value in
+      guard server.id == Chime.id, value.target?.attribute == Chime.selectedChime.id else { return false }
+      let selected = value.tlv.flatMap { try? UInt8(tlv: $0) }
+      return sounds?.contains { $0.chimeID == selected } != true
+    }
     let ignored = [
+      (unknown[...], "the number of one of its \(sounds?.count ?? 0) sounds, from 0 on"),
       (computed[...], "an attribute that does not follow from others"),
       (reset[...], "an attribute that keeps its value at the start; “behave” can change it"),
       (fan.dropFirst(), "only one of percentSetting, speedSetting and fanMode"),

@@ -295,6 +295,10 @@ import Testing
         "found 1.rvcRunMode.currentMode, expected an attribute that keeps its value at the start"
       ),
       (
+        "type: battery storage, attributes: { 3.powerSource.batPercentRemaining: 20% }",
+        "found 3.powerSource.batPercentRemaining, expected an attribute that keeps its value at the start"
+      ),
+      (
         "type: window covering, attributes: { windowCovering.targetPositionLiftPercent100ths: 90% }",
         "expected an attribute that keeps its value at the start"
       ),

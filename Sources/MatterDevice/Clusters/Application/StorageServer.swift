@@ -35,6 +35,8 @@ public enum StorageServer {
         PowerSource.batTimeToFullCharge, PowerSource.batChargingCurrent
       )
       .suppliesItself()
+      // The charge of the battery determines it.
+      .resetting(PowerSource.batPercentRemaining)
       .reportingQuietly()
       .onStart { context in
         var battery = battery
