@@ -58,7 +58,7 @@ import Testing
     for mode in [FanControl.FanMode.low, .medium] where !modes.contains(mode) {
       #expect(node.status { try node.write(FanControl.fanMode, mode) } == .constraintError)
     }
-    let found = try [0, 3, 6, 9].map { speed in
+    let found = try ([0, 3, 6, 9] as [UInt8]).map { speed in
       try node.write(FanControl.speedSetting, .value(speed))
       return node[FanControl.fanMode]
     }
