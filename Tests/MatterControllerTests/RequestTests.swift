@@ -122,8 +122,8 @@ import Testing
       }
     }
     #expect(world.devices[0].log.isEmpty)
-    // A message of the maximum size is sent, and the session is still used.
-    let read = world.controller.read(1, Array(paths.prefix(60)), at: world.now)
+    // The session is still used.
+    let read = world.controller.read(1, Array(paths.prefix(20)), at: world.now)
     _ = try #require(try world.result(of: read)?.get())
     #expect(world.devices[0].log == ["Read"])
   }

@@ -49,9 +49,9 @@ import Testing
     #expect(try await hearth("group", "delete", "Crowd").status == 0)
     // A target that fails does not affect the others.
     #expect(try await hearth("group", "create", "Club").status == 0)
-    let partly = try await hearth("group", "add", "Club", "lamp/0", "lamp/1")
-    #expect(partly.status == 10 && partly.output == "Lamp: added to Club\n", "\(partly)")
-    #expect(partly.errors.contains("hearth: Lamp: "), "\(partly)")
+    let mixed = try await hearth("group", "add", "Club", "lamp/0", "lamp/1")
+    #expect(mixed.status == 10 && mixed.output == "Lamp: added to Club\n", "\(mixed)")
+    #expect(mixed.errors.contains("hearth: Lamp: "), "\(mixed)")
     #expect(try await hearth("group", "delete", "Club").status == 0)
 
     // Compared with the standard.

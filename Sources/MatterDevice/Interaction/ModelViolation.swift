@@ -45,10 +45,11 @@ package enum ModelViolation: String, Hashable, Sendable, Codable, CaseIterable {
       return TLVElement(.unsigned(number | 1 << UInt64(bit))).encoded
     case (.cut, .list):
       guard case .array(var entries)? = (try? TLVElement(decoding: value))?.value else { return value }
+      let isSingle = entries.count == 1
       entries.removeLast(entries.count / 2)
       if case .structure(let members)? = entries.last?.value {
         entries[entries.count - 1].value = .structure(Array(members.prefix(members.count / 2)))
-      } else if entries.count == 1 {
+      } else if isSingle {
         entries = []
       }
       return TLVElement(.array(entries)).encoded
