@@ -116,6 +116,20 @@ import Testing
     #expect(selection.active == 0)
   }
 
+  @Test func staysOnFallbackAfterDelay() {
+    var selection = RouteSelection(count: 2, Self.times, fallback: 1)
+    selection.advance(to: at(0))
+    selection.succeeded(0, at: at(0))
+    selection.noteSilence(.milliseconds(900), of: 0, at: at(10_000))
+    selection.succeeded(1, at: at(10_100))
+    selection.noteSilence(.milliseconds(1500), of: 0, at: at(10_600))
+    #expect(selection.active == 1)
+    selection.succeeded(0, at: at(10_700))
+    #expect(selection.active == 1)
+    selection.advance(to: at(15_700))
+    #expect(selection.active == 0)
+  }
+
   @Test func doublesStableTimeAfterEachFailure() {
     var selection = RouteSelection(count: 2, Self.times)
     selection.advance(to: at(0))

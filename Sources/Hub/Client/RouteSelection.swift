@@ -4,9 +4,9 @@ internal import MatterProtocol
 ///
 /// The nearest route that works is used. A route that fails or does not answer in time is left for the nearest other one
 /// that works; a nearer route is used again after it has worked for the stable time without a delay. Each further failure
-/// of a route doubles its stable time. The fallback is left at once for any other route that works. A route that answers
-/// late on a network that loses packets is left for one that answers in time; if both answer late, the timeout is longer.
-/// So loss causes few changes.
+/// of a route doubles its stable time. The fallback is left at once for any other route that works and was not late
+/// shortly before. A route that answers late on a network that loses packets is left for one that answers in time; if
+/// both answer late, the timeout is longer. So loss causes few changes.
 struct RouteSelection {
   /// The times of a client.
   struct Times {
@@ -155,7 +155,7 @@ struct RouteSelection {
           active = other
         }
       } else if let nearer = routes.indices.prefix(used).first(where: {
-        isSteady($0, at: now) || used == fallback && works($0) && !isDelayed($0)
+        isSteady($0, at: now) || used == fallback && isPrompt($0, at: now)
       }) {
         active = nearer
       }
@@ -211,6 +211,11 @@ struct RouteSelection {
 
   private func isSteady(_ index: Int, at now: Instant) -> Bool {
     routes[index].steadySince.map { $0 + stableTime(of: index, at: now) <= now } ?? false
+  }
+
+  /// Whether the route works, and was not late shortly before, as on a network that loses packets.
+  private func isPrompt(_ index: Int, at now: Instant) -> Bool {
+    works(index) && !isDelayed(index) && !wasDelayed(index, within: times.delayMemory, at: now)
   }
 
   private func stableTime(of index: Int, at now: Instant) -> Duration {
