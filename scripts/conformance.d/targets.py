@@ -26,9 +26,14 @@ class Targets:
 
     def serving(self, cluster: Optional[str]) -> list[Target]:
         """Returns the endpoints that serve an application cluster."""
-        return [(kind, endpoint) for kind in self.types
-                for endpoint, clusters in self.table["endpoints"].get(kind, {1: self.types[kind]}).items()
+        return [(kind, endpoint) for kind in self.types for endpoint, clusters in self.endpoints(kind).items()
                 if cluster in clusters]
+
+    def endpoints(self, kind: str) -> dict[int, list[str]]:
+        """Returns the endpoints of a type with their application clusters. A battery is that of the node."""
+        battery = [cluster for cluster in self.types[kind] if cluster == "PowerSource"]
+        others = [cluster for cluster in self.types[kind] if cluster not in battery]
+        return self.table["endpoints"].get(kind, {0: battery, 1: others})
 
     def listed(self, options: dict) -> list[Target]:
         """Resolves `devices` of tests.yaml: types, groups, or endpoints of types."""
