@@ -72,9 +72,7 @@ extension HomeController {
       // With `force`, a node that is only in the home is removed from it.
       guard force && error.code == .notFound else { throw force ? error : error.suggestingForce }
       let state = dispatcher.value.reducer.state
-      let isInHome =
-        state.values[node] != nil || state.orderedDevices.contains { $0.sources.contains { $0.id.node == node } }
-      guard isInHome else { throw error }
+      guard state.values[node] != nil || !state.sources(of: node).isEmpty else { throw error }
       process(.nodeRemoved(node))
       try await flush()
       return .unconfirmed

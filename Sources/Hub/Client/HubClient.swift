@@ -39,7 +39,7 @@ public actor HubClient {
     public var routeTimeout: Duration = .milliseconds(1200)
     /// The time for which a nearer route must work without a delay before it is used again. Doubled with each further
     /// failure of the route within 10 minutes, at most to 32 times. An invited client that uses its own sessions uses a
-    /// hub again at once.
+    /// hub again at once, unless the hub was late shortly before.
     public var stableTime: Duration = .seconds(5)
     /// The limits of observer queries, except the period: timeout and retries of their handlers.
     package var delivery = DeliverySchedule.Limits()

@@ -56,20 +56,16 @@ public enum DiscoveryQuery: Hashable, Sendable, Codable {
   }
 
   /// Whether a service matches the query.
-  public func matches(_ service: MatterService) -> Bool { matches(service.kind) { service } }
-
-  /// Whether a service of this kind matches the query.
-  /// - Parameter service: Called only if the kind does not decide.
-  package func matches(_ kind: MatterService.Kind, _ service: () -> MatterService) -> Bool {
-    switch (self, kind) {
+  public func matches(_ service: MatterService) -> Bool {
+    switch (self, service.kind) {
     case (.commissionable(let filter), .commissionable(let instance)):
       switch filter {
       case .any: true
-      case .inCommissioningMode: service().commissioningMode != 0
-      case .longDiscriminator(let value): service().discriminator == value
-      case .shortDiscriminator(let value): service().shortDiscriminator == value
-      case .vendor(let value): service().vendorID == value
-      case .deviceType(let value): service().deviceType == value
+      case .inCommissioningMode: service.commissioningMode != 0
+      case .longDiscriminator(let value): service.discriminator == value
+      case .shortDiscriminator(let value): service.shortDiscriminator == value
+      case .vendor(let value): service.vendorID == value
+      case .deviceType(let value): service.deviceType == value
       case .instance(let value): instance == value
       }
     case (.operational(let fabric, let node), .operational(let itsFabric, let itsNode)):

@@ -284,10 +284,9 @@ actor RealHome: Stage {
     }
     let part = try find(device)
     try await with(device) { [loop] found, place in
-      if place.bridged == nil, isOn { part.restorePower(on: loop) }
-      if place.bridged == nil, !isOn {
-        found.prepareForPowerLoss()
-        part.machine.losePower()
+      if place.bridged == nil {
+        if !isOn { found.prepareForPowerLoss() }
+        isOn ? part.restorePower(on: loop) : part.machine.losePower()
       }
       try found.switchPower(isOn, at: place)
     }

@@ -18,11 +18,10 @@ public struct SimulatedDiscovery: Sendable {
     /// The last announcement with a change; a publisher that restarts counts as a change.
     let announcement: CachedService.Announcement
 
-    let kind: MatterService.Kind
     var service: MatterService { announcement.service }
 
     init(_ announcement: CachedService.Announcement, by host: HostID, number: Int) {
-      (self.announcement, self.host, self.number, kind) = (announcement, host, number, announcement.service.kind)
+      (self.announcement, self.host, self.number) = (announcement, host, number)
     }
   }
   /// A query of a host.
@@ -76,7 +75,7 @@ public struct SimulatedDiscovery: Sendable {
   ) {
     var service = service
     if service.addresses.isEmpty { service.addresses = deadAddresses[host, default: []] + addresses }
-    let index = publications.firstIndex { $0.host == host && $0.kind == service.kind }
+    let index = publications.firstIndex { $0.host == host && $0.service.kind == service.kind }
     let number = nextNumber()
     var announcement = CachedService.Announcement(service, number: number)
     if let index {
@@ -105,7 +104,7 @@ public struct SimulatedDiscovery: Sendable {
   /// Withdraws a service with a goodbye: browsers that receive it lose the service, all others when its records expire.
   mutating func withdraw(_ service: MatterService, by host: HostID, _ network: inout SimulatedNetwork, at now: Instant)
   {
-    guard let index = publications.firstIndex(where: { $0.host == host && $0.kind == service.kind }) else {
+    guard let index = publications.firstIndex(where: { $0.host == host && $0.service.kind == service.kind }) else {
       return
     }
     isStale = true
@@ -172,11 +171,10 @@ public struct SimulatedDiscovery: Sendable {
     let (host, query, number) = (browsers[index].host, browsers[index].query, browsers[index].number)
     var isPresent = Array(repeating: false, count: browsers[index].services.count)
     var slot = -1
-    for publication in publications where publication.host != host {
-      guard query.matches(publication.kind, { publication.service }) else { continue }
+    for publication in publications where publication.host != host && query.matches(publication.service) {
       let (source, isAsked) = (publication.host, publication.number < number)
       guard network.reaches(host, source), !isAsked || network.carries(from: host, to: source) else { continue }
-      slot = browsers[index].slot(of: publication.kind, by: source, likely: slot + 1)
+      slot = browsers[index].slot(of: publication.service.kind, by: source, likely: slot + 1)
       if slot < isPresent.count { isPresent[slot] = true } else { isPresent.append(true) }
       browsers[index].services[slot].cached.look(publication.announcement, at: now) { [latency] in
         let question = isAsked ? network.packetDelay(from: host, to: source) : .zero

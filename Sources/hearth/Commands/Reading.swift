@@ -74,14 +74,10 @@ struct Read: AsyncParsableCommand {
     let code: HomeError.Code =
       values.isEmpty && failures.allSatisfy { $0.code == first.code } ? first.code : .partlyFailed
     if home.output.json {
-      let object: JSON = [
-        "ok": false,
-        "error": Output.object(
-          failures.count == 1 && code == first.code
-            ? first : HomeError(code, "\(failures.count) of the paths could not be read")),
-        "data": .array(values), "failures": .array(failures.map(Output.object)),
-      ]
-      home.output.text(object.description)
+      let error =
+        failures.count == 1 && code == first.code
+        ? first : HomeError(code, "\(failures.count) of the paths could not be read")
+      home.output.partialResult(values, error, failures)
     }
     throw ProcessExit(code).error
   }

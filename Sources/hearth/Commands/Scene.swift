@@ -92,11 +92,7 @@ struct Scene: AsyncParsableCommand {
       }
       if home.output.json {
         let error = HomeError(code, "\(failures.count) of \(results.count) targets failed")
-        let object: JSON = [
-          "ok": false, "error": Output.object(error), "data": .array(rows),
-          "failures": .array(failures.map(Output.object)),
-        ]
-        home.output.text(object.description)
+        home.output.partialResult(rows, error, failures)
       } else {
         if !rows.isEmpty { home.output.text(table.text) }
         for failure in failures { home.output.failure(failure) }

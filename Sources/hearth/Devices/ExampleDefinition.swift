@@ -14,7 +14,7 @@ enum ExampleDefinition: String, CaseIterable {
   /// The examples with devices of various types.
   private static let mixed: [Self] = [.bridge, .house, .composed]
 
-  /// The types that most examples contain beside those that they are about.
+  /// The types that occur in most examples, although these are about other types.
   private static let common: [DeviceKind] = [.onOffLight, .onOffPlugInUnit, .colorTemperatureLight]
 
   /// Finds an example by its name, or the first one about a type of device, or else the first one with such a device.

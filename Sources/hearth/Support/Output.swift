@@ -35,6 +35,14 @@ struct Output: Sendable {
     }
   }
 
+  /// Prints the results and errors of a command that failed in part, as one JSON object.
+  func partialResult(_ data: [JSON], _ error: HomeError, _ failures: [HomeError]) {
+    let object: JSON = [
+      "ok": false, "error": Self.object(error), "data": .array(data), "failures": .array(failures.map(Self.object)),
+    ]
+    text(object.description)
+  }
+
   /// Prints an error, with `--json` as an object on standard output.
   func failure(_ error: HomeError) {
     if json {

@@ -60,7 +60,7 @@ import Testing
     node.act(OccupancySensing.occupancy, .occupied)
     node.act(OccupancySensing.occupancy, [])
     node.wait(4900)
-    // Being told again that nobody is there does not.
+    // The same state without a detection does not restart it.
     node.act(OccupancySensing.occupancy, [])
     #expect(node[OccupancySensing.occupancy] == .occupied)
     node.wait(200)
